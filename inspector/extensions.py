@@ -294,12 +294,7 @@ def registry_of(group: str) -> Registry[Any]:
 
 
 def object_at(place: str, package: str | None = None) -> Any:  # noqa: ANN401 - of whatever is there
-    """Import what a place of the form ``module:name`` names.
-
-    Args:
-        place: The module may begin with a dot, and is then one of ``package``.
-        package: The name of a package.
-    """
+    """Import what ``module:name`` names; behind a dot, the module is one of ``package``."""
     module, _, name = place.partition(":")
     with threads_at_rest():
         return getattr(import_module(module, package), name)

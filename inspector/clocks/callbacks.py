@@ -19,11 +19,7 @@ def label_of(callback: Callable[..., object]) -> str:
 
 
 def checked_callable(callback: object) -> None:
-    """Refuse what cannot be called, and async and generator functions.
-
-    Raises:
-        TypeError: The message names ``callback`` and says what to write instead.
-    """
+    """Refuse what cannot be called, and async and generator functions, with a ``TypeError``."""
     if not callable(callback):
         # What most functions return.
         hint = "; pass the function itself, without calling it" if callback is None else ""
@@ -40,10 +36,7 @@ def checked_callable(callback: object) -> None:
 def refuse_unfinished(returned: object) -> None:
     """Refuse a coroutine or generator that a callback has returned, because nothing would run it.
 
-    It is closed, so that Python does not warn about it.
-
-    Raises:
-        TypeError: The message says what to write instead.
+    It is closed, so that Python does not warn about it. The ``TypeError`` says what to write.
     """
     if isinstance(returned, CoroutineType):
         returned.close()
@@ -87,11 +80,7 @@ class CheckedCallback:
         self._name = name
 
     def __set__(self, instance: object, value: object) -> None:
-        """Set the callback.
-
-        Raises:
-            TypeError: The value cannot be called, or nothing would run it.
-        """
+        """Set the callback; a ``TypeError`` for what cannot be called, or nothing would run."""
         if value is not None:
             checked_callable(value)
         instance.__dict__[self._name] = value

@@ -70,17 +70,9 @@ class Members:
         self.cause = 0
 
     def add(self, owner: object, kind: MemberKind, name: str, clock: Clock, parent: int = 0) -> int:
-        """Report a new member.
+        """Report a new member; returns its number, 0 while nothing records.
 
-        Args:
-            owner: The object itself, to be found by its number.
-            kind: Kind of member.
-            name: Display name.
-            clock: The clock that it hangs under.
-            parent: Number of the member that it hangs under; 0 for the clock.
-
-        Returns:
-            Its number, 0 while nothing records.
+        Its owner is found by that number; ``parent`` is the member above, 0 for the clock.
         """
         tree = self._tree
         record = tree.record
@@ -100,11 +92,9 @@ class Members:
         return self._owners.get(number)
 
     def introduce(self, thing: object, number: int) -> None:
-        """Link a member to an object of the program, so that other members can refer to it.
+        """Link a member to an object, so that others can refer to it; 0 is ignored.
 
-        Args:
-            thing: Kept alive by the owner given to :meth:`add`.
-            number: The member; 0 is ignored.
+        The object is kept alive by the owner given to :meth:`add`.
         """
         if number:
             self._things[id(thing)] = number
@@ -171,12 +161,7 @@ class Members:
                 del self._things[identity]
 
     def call_ended(self, number: int, began_ns: int) -> None:
-        """Report the end of a call; ignored for number 0.
-
-        Args:
-            number: The member that was called.
-            began_ns: ``perf_counter_ns`` before the call.
-        """
+        """Report the end of a call that began at a ``perf_counter_ns``; ignored for number 0."""
         tree = self._tree
         if number and tree.record is not None:
             took_ns = perf_counter_ns() - began_ns

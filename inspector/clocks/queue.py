@@ -303,12 +303,7 @@ class TimerQueue:
         return sorted(found.values(), key=_order_of)
 
     def find(self, number: int, due_ns: int) -> Timer | None:
-        """Return a pending timer by its number, ``None`` if it is not here.
-
-        Args:
-            number: The timer's number.
-            due_ns: Where to search first.
-        """
+        """Return a pending timer by its number, probably due then; ``None`` if it is not here."""
         bucket = self.buckets.get(due_ns >> BUCKET_SHIFT, ())
         for timer in chain(bucket, self._everything()):
             if timer.id == number and timer.callback is not None:

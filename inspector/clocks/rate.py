@@ -54,11 +54,7 @@ def rate_numerator(rate: float | Fraction | str) -> int:
 
 
 def parse_rate(text: str) -> Fraction:
-    """Return the rate that a person wrote, rounded to what clocks can keep.
-
-    Raises:
-        ValueError: It is no rate, as in :func:`rate_numerator`.
-    """
+    """Return the rate that a person wrote, rounded to what clocks can keep, or a ``ValueError``."""
     return Fraction(rate_numerator(text), D)
 
 
@@ -70,11 +66,7 @@ def _parse(text: str) -> Fraction:
 
 
 def checked_frame_rate(frames_per_second: float | Fraction) -> Fraction:
-    """Return the frame rate as an exact number.
-
-    Raises:
-        ValueError: It is not a number, or outside of 1/60 to 10 000.
-    """
+    """Return a frame rate exactly; a ``ValueError`` unless it is from 1/60 to 10 000."""
     try:
         rate = Fraction(frames_per_second)
     except (ValueError, OverflowError, TypeError):

@@ -128,12 +128,8 @@ def refused_seconds(
 ) -> Exception:
     """Return the exception for an argument that is not a number of seconds.
 
-    Args:
-        call: The expected call, such as ``set_timeout(delay, callback)``.
-        argument: Name of the argument in ``call``.
-        given: Its value.
-        error: What is wrong with it.
-        callback: The value of the callback argument.
+    ``call`` is the expected one, such as ``set_timeout(delay, callback)``, and ``callback`` the
+    value that was given for that.
     """
     if callable(given) and not callable(callback):
         return _swapped(call, callback, given)
@@ -141,15 +137,9 @@ def refused_seconds(
 
 
 def checked_seconds_ns(call: str, argument: str, given: Any) -> int:  # noqa: ANN401 - anything
-    """Return an argument in seconds as nanoseconds.
+    """Return an argument in seconds as nanoseconds; a ``ValueError`` names it if it is none.
 
-    Args:
-        call: The expected call, such as ``child(name, rate, epoch)``.
-        argument: Name of the argument in ``call``.
-        given: Its value.
-
-    Raises:
-        ValueError: The value is not a number of seconds; the message names the argument.
+    ``call`` is the expected one, such as ``child(name, rate, epoch)``.
     """
     try:
         return seconds_to_ns(given)
@@ -158,15 +148,9 @@ def checked_seconds_ns(call: str, argument: str, given: Any) -> int:  # noqa: AN
 
 
 def check_order(call: str, callback: object, seconds: object) -> None:
-    """Refuse a callback and a number that are swapped.
+    """Refuse a callback and a number of seconds that are swapped, with a ``TypeError``.
 
-    Args:
-        call: The expected call, such as ``schedule(callback, interval)``.
-        callback: The value of the callback argument.
-        seconds: The value of the number argument.
-
-    Raises:
-        TypeError: They are swapped; the message shows the right order.
+    It shows the expected ``call``, such as ``schedule(callback, interval)``.
     """
     if callable(seconds) and not callable(callback):
         raise _swapped(call, callback, seconds)
@@ -182,24 +166,16 @@ def _swapped(call: str, seconds: object, callback: Callable[..., object]) -> Typ
 
 
 def checked_name(call: str, name: object) -> None:
-    """Refuse a name that is not a text.
-
-    Raises:
-        TypeError: The message names the argument and its value.
-    """
+    """Refuse a name that is not a text, with a ``TypeError`` that names argument and value."""
     if not isinstance(name, str):
         raise TypeError(f"{call}: the name is not a text: {shown(name)}")
 
 
 def checked_clock(call: str, clock: object) -> None:
-    """Refuse what is not a clock, and say where the clock is.
+    """Refuse what is not a clock with a ``TypeError``, and say where the clock is.
 
-    Args:
-        call: What needs a clock, such as ``Director(clock)``.
-        clock: The value; anything with a time and a tree counts as a clock.
-
-    Raises:
-        TypeError: It is not a clock.
+    Anything with a time and a tree counts as a clock; ``call`` is what needs one, such as
+    ``Director(clock)``.
     """
     if _is_clock(clock):
         return

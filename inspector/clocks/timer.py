@@ -216,11 +216,7 @@ class Interval(Timer):
         return (self.due_ns - self.origin_ns) // self.interval_ns
 
     def next_due_ns(self, lateness_ns: int) -> tuple[int, int]:
-        """Return the next due time and the number of ticks it skips.
-
-        Args:
-            lateness_ns: Local nanoseconds since it was due.
-        """
+        """Return the next due time after a lateness, and the number of ticks it skips."""
         due_ns = self.due_ns + self.interval_ns
         whole = lateness_ns // self.interval_ns
         match self.missed:

@@ -217,11 +217,7 @@ class Transport:
             tree.record((tree.now_ns, TRANSPORT, int(mode), 0, 0))
 
     def _pass_to(self, target_ns: int) -> None:
-        """Let virtual time pass, including due frames.
-
-        Raises:
-            EndlessInstantError: There are more than the tree allows in one wake-up.
-        """
+        """Let virtual time pass, including due frames."""
         tree = self.tree
         period_ns = self._frame_period_ns
         most, count = tree.most_in_wake, -tree.last_order

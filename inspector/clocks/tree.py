@@ -284,11 +284,7 @@ class ClockTree:
             self.on_posted()
 
     def check_thread(self) -> None:
-        """Refuse a thread that does not drive this tree.
-
-        Raises:
-            RuntimeError: Another thread does.
-        """
+        """Refuse a thread that does not drive this tree, with a ``RuntimeError``."""
         if self.is_owner():
             return
         if self._is_driver is not bool:

@@ -80,21 +80,13 @@ class BrowserTimers:
     def set_timeout(
         self, callback: Callable[[], object], delay_ms: float = 0, *, name: str = ""
     ) -> int:
-        """Call ``callback()`` once; returns a number for :meth:`clear`.
-
-        Raises:
-            TypeError: ``callback`` cannot be called.
-        """
+        """Call ``callback()`` once; returns a number for :meth:`clear`."""
         return self._add(callback, delay_ms, name, repeats=False)
 
     def set_interval(
         self, callback: Callable[[], object], delay_ms: float = 0, *, name: str = ""
     ) -> int:
-        """Call ``callback()`` again and again; returns a number for :meth:`clear`.
-
-        Raises:
-            TypeError: ``callback`` cannot be called.
-        """
+        """Call ``callback()`` again and again; returns a number for :meth:`clear`."""
         return self._add(callback, delay_ms, name, repeats=True)
 
     def clear(self, number: int) -> bool:

@@ -220,11 +220,7 @@ class OpenFlashClock:
         return True
 
     def resume(self) -> bool:
-        """Resume, and register the timeouts again in the order in which they were set.
-
-        Returns:
-            Whether anything changed.
-        """
+        """Resume, and register the timeouts as they were set; returns whether it was paused."""
         if self._paused_at_ns is None:
             return False
         self.epoch_ns += self.parent.time_ns - self._paused_at_ns
@@ -256,11 +252,7 @@ class OpenFlashClock:
         *args: Any,  # noqa: ANN401
         name: str = "",
     ) -> OpenFlashTimeout:
-        """Call ``callback(*args)`` once; the returned timeout is the handle for :meth:`clear`.
-
-        Raises:
-            TypeError: ``callback`` cannot be called.
-        """
+        """Call ``callback(*args)`` once; the returned timeout is the handle for :meth:`clear`."""
         checked_callable(callback)
         timeout = self._set(delay_ns, callback, args, name or label_of(callback))
         if self.number:

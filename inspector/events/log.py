@@ -108,12 +108,7 @@ class EventLog:
         return log
 
     def exchanged(self, numbers: Numbers, base: Timeline) -> EventLog:
-        """Return a log with the same texts and budget, but other events.
-
-        Args:
-            numbers: Five per event, from the same cursor on.
-            base: The state before them.
-        """
+        """Return a log of the same texts and budget with other events, five numbers each."""
         log = EventLog(self.budget_bytes)
         log.strings, log._numbers = self.strings, self._numbers
         log._open.extend(numbers)

@@ -342,11 +342,7 @@ class Timeline:
         )
 
     def detachment(self, clock: ClockState) -> Mark | None:
-        """Return the mark that says that the program of a clock is no longer attached.
-
-        Returns:
-            ``None`` unless the clock stands still because of that.
-        """
+        """Return the mark that says that a clock stands still as its program is gone."""
         if not clock.paused or clock.pause_cause:
             return None
         marks = self.marks

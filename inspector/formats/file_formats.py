@@ -82,11 +82,7 @@ class FileFormat(Generic[DataT, OptionsT]):
         return f"{what}. Install it: pip install {self.needs}"
 
     def check(self, path: Path) -> None:
-        """Refuse a path that cannot be written, before any work is done.
-
-        Raises:
-            ExportError: The folder cannot be written, or a package is missing.
-        """
+        """Refuse a path that cannot be written, before any work is done."""
         if self.missing:
             raise ExportError(f"Cannot write {path}: {self.missing}")
         check_target(path)
@@ -110,19 +106,7 @@ class FileFormat(Generic[DataT, OptionsT]):
     ) -> tuple[Path, ...]:
         """Write to a file, and further pages beside it, each completely or not at all.
 
-        Args:
-            path: The file; the second page is ``NAME-2`` beside it.
-            data: The data to write.
-            provenance: Where it comes from.
-            options: The options for it.
-            replaces: Whether further pages may replace files, as they may when the file itself
-                is replaced.
-
-        Returns:
-            The files.
-
-        Raises:
-            ExportError: A file cannot be written.
+        The second page is ``NAME-2``. Further pages replace files only if the file itself does.
         """
         replaces = replaces or is_there(path)
         with replacing(path) as stream:
@@ -208,11 +192,7 @@ def picture_formats(
 def format_for(
     path: Path, formats: Sequence[FileFormat[DataT, OptionsT]]
 ) -> FileFormat[DataT, OptionsT]:
-    """Return the format whose suffix the name of ``path`` has, in any case; of several the longest.
-
-    Raises:
-        ExportError: No format has that suffix; the message names the known ones.
-    """
+    """Return the format of the longest suffix that the name of ``path`` has, in any case."""
     name = path.name.lower()
     fitting = [each for each in formats if path.suffix and name.endswith(each.suffix)]
     if fitting:
@@ -223,11 +203,7 @@ def format_for(
 
 
 def check_file(path: Path, formats: Sequence[FileFormat[DataT, OptionsT]]) -> None:
-    """Refuse an export that cannot succeed, before a run starts for it.
-
-    Raises:
-        ExportError: The suffix is unknown or the folder cannot be written.
-    """
+    """Refuse an export that cannot succeed, before a run starts for it."""
     format_for(path, formats).check(path)
 
 
@@ -238,20 +214,12 @@ def write_file(
     path: Path,
     formats: Sequence[FileFormat[DataT, OptionsT]],
 ) -> None:
-    """Write ``data`` to ``path`` in the format of its suffix, completely or not at all.
-
-    Raises:
-        ExportError: The suffix is unknown or the file cannot be written.
-    """
+    """Write ``data`` to ``path`` in the format of its suffix, completely or not at all."""
     format_for(path, formats).write_files(path, data, provenance, options)
 
 
 def write_document(first: DisplayList, stream: BinaryIO, more: Sequence[DisplayList]) -> None:
-    """Write pages as one PDF.
-
-    Raises:
-        ExportError: Qt cannot draw here.
-    """
+    """Write pages as one PDF."""
     writer = _picture_writer()
     with signals_held_back():
         writer.write_pdf(first, stream, more)

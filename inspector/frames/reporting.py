@@ -68,22 +68,14 @@ class Reporter:
         self._counts: dict[str, int] = {}
 
     def check_thread(self) -> None:
-        """Refuse a thread other than the one that drives the clock.
-
-        Raises:
-            RuntimeError: It is another thread.
-        """
+        """Refuse a thread other than the one that drives the clock, with a ``RuntimeError``."""
         if self.clock is not None:
             self.clock.tree.check_thread()
 
     def add(self, owner: object, kind: MemberKind, name: str, parent: int = 0) -> int:
-        """Report a new member; returns its number, 0 while nothing records.
+        """Report a new member below another, or 0 for the clock; returns its number.
 
-        Args:
-            owner: The object itself, to be found by its number.
-            kind: Kind of member.
-            name: Display name.
-            parent: Number of the member above, 0 for the clock.
+        The owner is found by that; it is 0 while nothing records.
         """
         if self.clock is None:
             return 0
@@ -106,12 +98,7 @@ class Reporter:
             self.set(number, Field.RATE, round(bounded * D))
 
     def metered(self, number: int, call: Callable[[float], object]) -> Callable[[float], object]:
-        """Return a callback that reports each call with its duration.
-
-        Args:
-            number: The member that is called; for 0 ``call`` itself is returned.
-            call: The callback.
-        """
+        """Return a callback that reports each call and its duration; for number 0 ``call``."""
         if not number:
             return call
         call_ended = self.call_ended

@@ -124,12 +124,7 @@ class FrameScheduler(Protocol):
 
 
 class RunByClock(ABC):
-    """A scheduler that is given the time of a clock.
-
-    Attributes:
-        clock: The clock.
-        name: Display name.
-    """
+    """A scheduler that is given the time of a clock."""
 
     def __init__(self, clock: Clock | None, name: str) -> None:
         self.clock = clock

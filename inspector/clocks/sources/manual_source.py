@@ -93,11 +93,7 @@ class ManualTimeSource:
         self.jump_ns(seconds_to_ns(seconds))
 
     def jump_ns(self, delta_ns: int) -> None:
-        """Let ``delta_ns`` pass without calling anything, as a blocking call does.
-
-        Raises:
-            ValueError: ``delta_ns`` is negative.
-        """
+        """Let ``delta_ns``, 0 or more, pass without calling anything, as a blocking call does."""
         checked_forward(delta_ns)
         if not self._is_waking:
             self._now_ns += delta_ns
@@ -106,11 +102,7 @@ class ManualTimeSource:
 
 
 def checked_forward(delta_ns: int) -> int:
-    """Return a duration that time can pass.
-
-    Raises:
-        ValueError: It is negative, or not a usable number.
-    """
+    """Return a duration that time can pass, or raise a ``ValueError``."""
     if checked_ns(delta_ns) < 0:
         raise ValueError(f"time does not run backwards: {delta_ns} ns")
     return delta_ns

@@ -42,11 +42,7 @@ class VirtualTimeSource:
         self._on_wake = self._wake_ns = None
 
     def pass_ns(self, duration_ns: int) -> None:
-        """Let time pass, waking at every instant requested meanwhile.
-
-        Raises:
-            ValueError: ``duration_ns`` is negative.
-        """
+        """Let time pass, 0 or more, waking at every instant requested meanwhile."""
         target_ns = self._now_ns + checked_forward(duration_ns)
         while self._wake_ns is not None and self._wake_ns <= target_ns:
             self._now_ns = max(self._now_ns, self._wake_ns)
@@ -59,11 +55,7 @@ class VirtualTimeSource:
             self._wake()
 
     def jump_ns(self, duration_ns: int) -> None:
-        """Let time pass without a wake-up, also from inside a callback.
-
-        Raises:
-            ValueError: ``duration_ns`` is negative.
-        """
+        """Let time pass, 0 or more, without a wake-up, also from inside a callback."""
         self._now_ns += checked_forward(duration_ns)
 
     def _wake(self) -> None:

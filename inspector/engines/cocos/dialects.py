@@ -297,11 +297,7 @@ class WrittenArguments:
 
 
 def as_written(dialect: Dialect, arguments: tuple[Any, ...]) -> WrittenArguments:
-    """Return what the arguments mean in a dialect.
-
-    Raises:
-        TypeError: A number of arguments that the original does not take.
-    """
+    """Return what arguments mean in a dialect; a ``TypeError`` if the original takes other ones."""
     forms = {_ALL_ARGUMENTS, *dialect.short_forms}
     if dialect.swaps_arguments:
         # JavaScript leaves out what is not given.

@@ -175,9 +175,7 @@ class LinkedOrder(Generic[ItemT]):
 class DialectUpdates:
     """Holds update callbacks as the originals do: three lists, and a table of targets.
 
-    Attributes:
-        lists: Callbacks with a negative, zero and positive priority, in the order of a
-            frame.
+    ``lists`` are those with a negative, zero and positive priority, in the order of a frame.
     """
 
     def __init__(self, dialect: Dialect) -> None:

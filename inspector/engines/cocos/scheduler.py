@@ -67,16 +67,8 @@ class DialectScheduler(RunByClock):
     ) -> None:
         """Start with nothing scheduled.
 
-        Args:
-            dialect: The rules it follows.
-            on_diagnostic: Called with every :class:`Diagnostic`.
-            clock: The clock whose time :meth:`run_frame` uses.
-            name: Display name; the original's name by default.
-            reporter: Takes the reports; by default one for the clock.
-            above: Number of the director that it belongs to.
-
-        Raises:
-            TypeError: ``dialect`` is not a dialect.
+        The reporter is by default one for the clock; ``above`` is the number of the director that
+        it belongs to.
         """
         if not isinstance(dialect, Dialect):
             message = f"needs a dialect, such as CREATOR_2_4, not {dialect!r}"  # type: ignore[unreachable]
@@ -121,11 +113,7 @@ class DialectScheduler(RunByClock):
         self.update(ns_to_seconds(delta_ns))
 
     def update(self, delta: float) -> None:
-        """Run one frame.
-
-        Args:
-            delta: Seconds since the previous frame.
-        """
+        """Run one frame, so many seconds after the previous one."""
         number = self._number
         self._is_locked = True
         scale = self._time_scale
@@ -194,16 +182,11 @@ class DialectScheduler(RunByClock):
         delay: float = 0.0,
         paused: bool = False,
     ) -> None:
-        """Schedule with all arguments.
+        """Call ``callback`` every ``interval`` seconds, or in every frame for 0 or less.
 
-        Args:
-            callback: Called with seconds; see the dialect's overshoot.
-            interval: Seconds; 0 or less for every frame.
-            target: The object it belongs to; by default the method's object, otherwise the
-                callback itself.
-            repeat: Calls after the first; ``None`` for no limit.
-            delay: Seconds before the first call; 0 or less for none.
-            paused: Applied only to the first timer of a target.
+        The target is by default the method's object, otherwise the callback itself; ``repeat`` are
+        the calls after the first, without limit for ``None``; ``paused`` is applied only to the
+        first timer of a target.
         """
         check_order("schedule(callback, interval)", callback, interval)
         owner = default_target(callback) if target is None else target
@@ -214,9 +197,6 @@ class DialectScheduler(RunByClock):
 
         Six are (callback, target, interval, repeat, delay, paused); a rule of the dialect
         interprets fewer. ``None`` for repeat is forever.
-
-        Raises:
-            TypeError: The original does not take that many arguments, or there is no callback.
         """
         given = as_written(self.dialect, arguments)
         if given.is_swapped and self.dialect.reports_swapped_arguments:
@@ -420,11 +400,10 @@ class DialectScheduler(RunByClock):
         return entry is not None and entry.paused
 
     def pause_all(self, min_priority: int | None = None) -> list[object]:
-        """Pause all timers, and updates from a priority on.
+        """Pause all timers, and updates from a priority on; returns their targets.
 
-        Returns:
-            Their targets, including those that were paused before. In the dialects with
-                arrays, a target with timers and an update is returned twice.
+        These include the ones paused before. In the dialects with arrays, a target with timers and
+        an update is returned twice.
         """
         found: list[object] = []
         for element in self._elements:
@@ -447,11 +426,7 @@ class DialectScheduler(RunByClock):
     # ----------------------------------------------------------------- others
 
     def post(self, function: Callable[..., object], *args: object) -> None:
-        """Call a function at the end of the frame; from any thread.
-
-        Raises:
-            TypeError: The original cannot do this.
-        """
+        """Call a function at the end of the frame, from any thread, if the original can."""
         if not self.dialect.runs_posted_functions:
             raise TypeError(f"{self.dialect.title} does not perform functions from other threads")
         self._posted.append((function, args))

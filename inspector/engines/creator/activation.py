@@ -40,12 +40,8 @@ class Activator:
     ) -> None:
         """Start with no activation.
 
-        Args:
-            phases: Enables and disables components.
-            dialect: The rules it follows.
-            report: Takes exceptions of ``on_load`` inside an activation, if the dialect catches
-                them. All others are raised to the caller.
-            complain: Takes what the original would log.
+        ``report`` takes exceptions of ``on_load`` inside an activation, if the dialect catches
+        them, and ``complain`` what the original would log. All others are raised to the caller.
         """
         self._phases = phases
         self._is_destroyed_activated = dialect.activates_destroyed

@@ -37,10 +37,7 @@ class ComponentList:
     def call_all(self, call: Callable[[Component], object], on_error: OnError | None) -> None:
         """Call each; items added at the end meanwhile are called too.
 
-        Args:
-            call: Called with each component.
-            on_error: Called with exceptions, after which the iteration continues; ``None`` to
-                raise them.
+        Exceptions go to ``on_error``, after which the iteration continues; ``None`` raises them.
         """
         items = self.items
         self.cursor = 0

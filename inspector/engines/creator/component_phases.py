@@ -28,11 +28,8 @@ class ComponentPhases:
     ) -> None:
         """Start with none.
 
-        Args:
-            scheduler: Holds the components' timers.
-            dialect: The rules it follows.
-            report: Takes exceptions of ``start``, ``update`` and ``late_update`` if the dialect
-                catches them; otherwise they are raised.
+        ``report`` takes exceptions of ``start``, ``update`` and ``late_update`` if the dialect
+        catches them; otherwise they are raised.
         """
         self._scheduler = scheduler
         self._waits_for_next_frame = dialect.newcomers is Newcomers.NEXT_FRAME
@@ -49,12 +46,7 @@ class ComponentPhases:
         self._is_in_frame = False
 
     def enable(self, component: Component, enables: OneShotCalls | None = None) -> None:
-        """Enable a component, unless it is on.
-
-        Args:
-            component: An enabled component on an active node.
-            enables: The activation that will call its ``on_enable``; ``None`` to call it now.
-        """
+        """Enable a component of an active node; an activation calls its ``on_enable`` later."""
         if component.life.is_on:
             return
         if not defines(component, "on_enable"):

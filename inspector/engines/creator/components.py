@@ -86,11 +86,7 @@ class Component:
 
     @property
     def node(self) -> Node:
-        """The node it is on.
-
-        Raises:
-            RuntimeError: It is on no node, or was destroyed.
-        """
+        """The node it is on; a ``RuntimeError`` without one, or if it was destroyed."""
         node = self.life.node
         if node is None:
             raise RuntimeError(f"{self!r} is on no node")
@@ -98,11 +94,7 @@ class Component:
 
     @property
     def director(self) -> CreatorDirector:
-        """The director that runs its frames.
-
-        Raises:
-            RuntimeError: It was never added to a node.
-        """
+        """The director that runs its frames; a ``RuntimeError`` if it was on no node yet."""
         director = self.life.director
         if director is None:
             raise RuntimeError(f"{self!r} has no director")
@@ -172,11 +164,7 @@ class Component:
         return not (life.is_destroyed or (strict and life.is_marked))
 
     def destroy(self) -> bool:
-        """Disable now, and destroy at the end of the frame.
-
-        Returns:
-            Whether it was neither destroyed nor marked.
-        """
+        """Disable now, and destroy at the end of the frame; returns whether that is new."""
         if not self.director.destruction.mark(self):
             return False
         if self.may_run:
@@ -199,17 +187,14 @@ class Component:
         repeat: int | None = None,
         delay: float = 0.0,
     ) -> None:
-        """Call ``callback(elapsed)`` every ``interval`` seconds of the scheduler.
+        """Call ``callback(elapsed)`` every ``interval`` seconds of the scheduler, or frame for 0.
 
         Quirk: timers wait while the component is disabled, but the first timer of a component
         without timers runs at once even if it is disabled or was never enabled: the scheduler
         remembers no pause for a target without timers.
 
-        Args:
-            callback: Called with the seconds since its last call.
-            interval: Seconds; 0 for every frame.
-            repeat: Calls after the first; ``None`` for no limit.
-            delay: Seconds before the first call, instead of the interval.
+        ``repeat`` are the calls after the first, without limit for ``None``; the delay takes the
+        place of the first interval.
         """
         if interval < 0:
             self.director.complain(LifeComplaint.NEGATIVE_INTERVAL, self)
@@ -248,11 +233,7 @@ _LIFE_METHODS: Final = (
 
 
 def check_methods(component: Component) -> None:
-    """Refuse methods that nothing would run.
-
-    Raises:
-        TypeError: One is an async or generator function.
-    """
+    """Refuse async and generator functions, which nothing would run."""
     for method in _LIFE_METHODS:
         if defines(component, method):
             checked_callable(getattr(component, method))

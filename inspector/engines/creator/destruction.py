@@ -56,12 +56,7 @@ class DestructionQueue:
         complain: Callable[[LifeComplaint, object], None],
         on_change: Callable[[Destroyable], object] | None = None,
     ) -> None:
-        """Start empty.
-
-        Args:
-            complain: Takes what the original would log.
-            on_change: Called with each object that is marked or destroyed.
-        """
+        """Start empty; ``complain`` takes what the original would log."""
         self._complain = complain
         self._on_change = on_change
         self._marked: list[Destroyable] = []

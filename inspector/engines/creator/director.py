@@ -107,18 +107,9 @@ class CreatorDirector:
     ) -> None:
         """Start now, with an empty scene.
 
-        Args:
-            now_ms: Returns milliseconds, from any origin, for deltas; by default the clock's time.
-            dialect: The rules it follows; those of Creator 2.4 if left out.
-            is_debug: Behave as a debug build.
-            first_component_number: Number of the first component; the original starts at a
-                random number below 999.
-            clock: The clock it hangs under.
-            name: Display name.
-
-        Raises:
-            ValueError: There is neither a time nor a clock.
-            TypeError: ``now_ms`` is not a function, or ``dialect`` not a component dialect.
+        ``now_ms`` returns milliseconds from any origin, for deltas; by default it is the clock's
+        time. A debug build differs, see the attributes. The original numbers its components from a
+        random number below 999 on.
         """
         dialect = COMPONENTS_2_4 if dialect is None else dialect
         if not isinstance(dialect, ComponentDialect):
@@ -168,11 +159,9 @@ class CreatorDirector:
     # ------------------------------------------------------------------ frames
 
     def main_loop(self, now_ms: float | None = None) -> None:
-        """Run one frame.
+        """Run one frame at an instant.
 
-        Args:
-            now_ms: Time of the frame; without it or with 0, and always in Creator 1.x and 2.0,
-                the director's clock is read.
+        Without it or with 0, and always in Creator 1.x and 2.0, the director's clock is read.
         """
         if self._is_end_wanted:
             self._purge()
@@ -265,11 +254,7 @@ class CreatorDirector:
         self._is_next_delta_zero = self.dialect.first_delta_is_zero
 
     def pause(self) -> bool:
-        """Only draw from the next frame on; the current frame finishes.
-
-        Returns:
-            Whether anything changed.
-        """
+        """Only draw after the current frame; returns whether anything changed."""
         if self.is_paused:
             return False
         if not self.is_ended:
@@ -293,20 +278,12 @@ class CreatorDirector:
     # ---------------------------------------------------------------- listeners
 
     def on(self, event: DirectorEvent, callback: Callable[[Any], object]) -> None:
-        """Call ``callback`` with the delta or the scene each time, in the order of adding.
-
-        Raises:
-            ValueError: The dialect has no such event.
-        """
+        """Call ``callback`` with the delta or the scene each time, in the order of adding."""
         listener = _Listener(_checked(callback), is_once=False)
         self._listeners[self.dialect.event(event)].append(listener)
 
     def once(self, event: DirectorEvent, callback: Callable[[Any], object]) -> None:
-        """Call ``callback`` the next time only.
-
-        Raises:
-            ValueError: The dialect has no such event.
-        """
+        """Call ``callback`` the next time only."""
         listener = _Listener(_checked(callback), is_once=True)
         self._listeners[self.dialect.event(event)].append(listener)
 
@@ -364,20 +341,12 @@ class CreatorDirector:
         self.rendering.switch()
 
     def push_rendering(self, scene: RenderingScene) -> None:
-        """Draw a rendering scene from this frame's visit on, and keep the current one.
-
-        Raises:
-            TypeError: The dialect has no rendering scenes.
-        """
+        """Draw a scene from this frame's visit on, and keep the current one, in Creator 1.x."""
         self._check_rendering()
         self.rendering.push(scene)
 
     def pop_rendering(self) -> None:
-        """Draw the rendering scene below from this frame's visit on; without one, end.
-
-        Raises:
-            TypeError: The dialect has no rendering scenes.
-        """
+        """Draw the scene below from this frame's visit on, in Creator 1.x; without one, end."""
         self._check_rendering()
         if not self.rendering.pop():
             self.end()

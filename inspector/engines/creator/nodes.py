@@ -121,10 +121,6 @@ class Node:
         """The node above; setting it activates or deactivates the branch as needed.
 
         Moving between two active parents calls nothing.
-
-        Raises:
-            ValueError: The new parent is the node itself or below it.
-            RuntimeError: The new parent was destroyed.
         """
         return self._parent
 
@@ -168,17 +164,7 @@ class Node:
             activator.deactivate(self)
 
     def add_component(self, component: ComponentT) -> ComponentT:
-        """Add a component; on an active node it is loaded and enabled before this returns.
-
-        Returns:
-            The component.
-
-        Raises:
-            TypeError: It is a class or not a component, or one of its methods is an async or
-                generator function.
-            ValueError: It was added to a node before.
-            RuntimeError: The node is destroyed.
-        """
+        """Add a component; on an active node it is loaded and enabled before this returns."""
         _check_component(component)
         if self.life.is_destroyed:
             raise RuntimeError(f"{self!r} cannot have components")
@@ -205,12 +191,10 @@ class Node:
             self.components[:] = [other for other in self.components if other is not component]
 
     def destroy(self) -> bool:
-        """Disable everything on and below it now, and destroy it at the end of the frame.
+        """Disable it and all below it now, and destroy it at the end of the frame.
 
-        In Creator 1.x the node stays active until then: what is added to it still runs.
-
-        Returns:
-            Whether it was neither destroyed nor marked.
+        In Creator 1.x the node stays active until then: what is added to it still runs. Returns
+        whether it was neither destroyed nor marked.
         """
         if not self.director.destruction.mark(self):
             return False

@@ -22,16 +22,7 @@ class FramePacer:
     def __init__(
         self, on_frame: Callable[[], object], now_ms: Callable[[], float], rate: float = 60
     ) -> None:
-        """Begin stopped.
-
-        Args:
-            on_frame: Called for each frame; may stop, start or change the rate.
-            now_ms: The display's clock.
-            rate: Target frames per second.
-
-        Raises:
-            ValueError: The rate is not above 0.
-        """
+        """Begin stopped; ``on_frame`` may stop, start or change the rate in frames per second."""
         self._on_frame = on_frame
         self._now_ms = now_ms
         self._rate = _checked(rate)
@@ -74,11 +65,7 @@ class FramePacer:
         self.wants_refresh = False
 
     def refresh(self) -> bool:
-        """Handle a refresh of the display, if it waits for one.
-
-        Returns:
-            Whether it became a frame.
-        """
+        """Handle a refresh of the display; returns whether it became a frame."""
         if not self.wants_refresh:
             return False
         self.wants_refresh = False

@@ -157,11 +157,7 @@ class ComponentDialect:
         return tuple(event for event in DirectorEvent if event not in missing)
 
     def event(self, event: DirectorEvent) -> DirectorEvent:
-        """Return the event itself, or in 2.x the event for which the name is an alias.
-
-        Raises:
-            ValueError: This version has no such event.
-        """
+        """Return the event itself, or in 2.x the event for which the name is an alias."""
         if event in self.events:
             return event
         if event in _VISITS:

@@ -30,11 +30,7 @@ def longer_delay(factor: float) -> Counting:
 
 
 def longer_count(factor: float) -> Counting:
-    """Return repair 4: the count of calls is multiplied, the elapsed time is not.
-
-    Args:
-        factor: The display's rate over 60, or the result of :class:`FactorMeasurement`.
-    """
+    """Return repair 4: the count of calls is multiplied, the elapsed time is not."""
     return Counting("repair 4: longer count", call_factor=factor)
 
 
@@ -104,13 +100,7 @@ class FactorMeasurement:
     def __init__(
         self, ticker: Ticker, on_measured: Callable[[], object], for_ms: float = math.nan
     ) -> None:
-        """Start the measurement.
-
-        Args:
-            ticker: The ticker whose frames are measured.
-            on_measured: Called when the factor is known.
-            for_ms: Duration in milliseconds; without it, as printed, it never ends.
-        """
+        """Start the measurement; without a duration, as printed, it never ends."""
         self.factor: float | None = None
         self._ticker = ticker
         self._on_measured = on_measured

@@ -149,16 +149,7 @@ class Ticker:
         clock: Clock | None = None,
         name: str = "",
     ) -> None:
-        """Start at 30 frames per second.
-
-        Args:
-            now_ms: The time in milliseconds, from any origin; by default the clock's.
-            clock: The clock it hangs under.
-            name: Display name.
-
-        Raises:
-            ValueError: There is neither a time nor a clock.
-        """
+        """Start at 30 frames per second, with a time in milliseconds or that of the clock."""
         self.now_ms = now_ms = milliseconds_of(now_ms, clock)
         self.clock = clock
         self.name = name or "ticker"
@@ -187,10 +178,9 @@ class Ticker:
         return self._frame_rate
 
     def set_frame_rate(self, rate: float) -> bool:
-        """Set the target frame rate; a value above 60 is kept but counts as 60.
+        """Set the target frame rate, unless it is the present one or not above 0.
 
-        Returns:
-            Whether it was accepted: not if it is unchanged or not above 0.
+        A value above 60 is kept but counts as 60. Returns whether it was accepted.
         """
         if not rate > 0 or rate == self._frame_rate:
             return False
@@ -199,19 +189,11 @@ class Ticker:
         return True
 
     def pause(self) -> bool:
-        """Do nothing on updates; time passes for timers all the same.
-
-        Returns:
-            Whether anything changed.
-        """
+        """Do nothing on updates, while time passes for timers; returns whether that is new."""
         return self._set_paused(paused=True)
 
     def resume(self) -> bool:
-        """Resume; a timer whose delay has passed meanwhile fires once, at once.
-
-        Returns:
-            Whether anything changed.
-        """
+        """Resume; an overdue timer fires once, at once. Returns whether it was paused."""
         return self._set_paused(paused=False)
 
     def _set_paused(self, *, paused: bool) -> bool:
@@ -269,11 +251,7 @@ class Ticker:
         return self._intervals.entries()
 
     def update(self, *, is_forced: bool = False) -> None:
-        """Handle a refresh of the display.
-
-        Args:
-            is_forced: Run a frame in any case.
-        """
+        """Handle a refresh of the display, with a frame in any case if it is forced."""
         now_ms = self.now_ms()
         self.report_ms(self.number, Field.TIME, now_ms)
         if self.is_paused:

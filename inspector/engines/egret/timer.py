@@ -82,12 +82,8 @@ class TickerTimer:
     ) -> None:
         """Start stopped.
 
-        Args:
-            ticker: The ticker whose updates it uses.
-            delay_ms: Milliseconds from firing to firing; less than 1 becomes 1.
-            repeat_count: Number of firings; fractions are cut, 0 for no limit.
-            counting: What makes it fire.
-            name: Display name.
+        Less than 1 ms from firing to firing becomes 1; fractions of the count are cut, and 0 is no
+        limit.
         """
         self.name = name or "timer"
         self.number = 0

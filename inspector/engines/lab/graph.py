@@ -89,12 +89,7 @@ class Tracks(Struct, frozen=True):
         shown: tuple[float, float] | None = None,
         most_title: float = _LARGEST_TITLE_SHARE,
     ) -> "Tracks":
-        """Share out a width among titles, firings and outcomes.
-
-        Args:
-            shown: The first and the last instant; by default all runs are shown whole.
-            most_title: The part of the width that titles have at most.
-        """
+        """Share out a width among titles, firings and outcomes, of the instants shown or all."""
         titles = [text_width(each.row_title, _TEXT_SIZE) for each in results]
         texts = [text_width(outcome_text(each), _SMALL_SIZE) for each in results]
         title_width = min(max(titles, default=0.0), width * most_title)

@@ -64,15 +64,10 @@ class MachineControl(Protocol):
 
 
 def pause_from(scheduler: SchedulerControl, min_priority: int | None) -> Callable[[], object]:
-    """Pause a scheduler's targets from a priority up.
+    """Pause a scheduler's targets from a priority up, or all; returns what undoes this pause.
 
-    Args:
-        scheduler: The scheduler.
-        min_priority: The lowest priority to pause; ``None`` for all.
-
-    Returns:
-        A function that undoes this pause. Our scheduler undoes nothing else; a dialect, like its
-        original, resumes all targets of the pause, including those paused before.
+    Our scheduler undoes nothing else; a dialect, like its original, resumes all targets of the
+    pause, including those paused before.
     """
     paused = scheduler.pause_all(min_priority)
     if isinstance(paused, Pause):

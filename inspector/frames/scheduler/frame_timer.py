@@ -280,9 +280,7 @@ class FrameTimer(ScheduledCall):
     def _skipped(self, late_ns: int, number: int) -> int:
         """Return how many calls exceed the limit of this frame, and count them as missed.
 
-        Args:
-            late_ns: Lateness of the next call, 0 or more.
-            number: Its number in this frame, at least.
+        The next call is the ``number``-th of this frame, at least.
         """
         limit = self.scheduler.max_calls_per_frame
         if limit is None:

@@ -93,11 +93,8 @@ class TargetRecord:
     ) -> None:
         """Start with nothing.
 
-        Args:
-            target: Compared by identity, however it defines equality.
-            forget: Called when nothing is left to remember.
-            reporter: Reports what happens to it.
-            above: Number of its scheduler.
+        Targets are compared by identity, however they define equality. ``forget`` is called when
+        nothing is left to remember.
         """
         self.reporter = reporter
         self.number = 0
@@ -220,12 +217,6 @@ class Targets:
     __slots__ = ("_above", "_records", "_reporter", "gone")
 
     def __init__(self, reporter: Reporter, above: int) -> None:
-        """Start with none.
-
-        Args:
-            reporter: Reports which targets come and go.
-            above: Number of the scheduler, 0 while nothing records.
-        """
         self._records: dict[int, TargetRecord] = {}
         self._reporter = reporter
         self._above = above
