@@ -11,7 +11,6 @@ from inspector.analysis.lanes.rows import LaneRow, siblings_of
 
 from ..session.bridge import Selection, SelectionKind
 from .lane_headers import INDENT, NAME_FROM
-from .lane_readout import NEAR
 from .lane_rows import subject_of
 
 if TYPE_CHECKING:
@@ -174,8 +173,7 @@ class LaneGestures:
         row, series = canvas.row_at(place.y()), canvas.view.series
         if row is None or row.lane is None or series is None:
             return False
-        near_ns = NEAR * canvas.lane_window().per_pixel
-        reading = canvas.reader.read(row, canvas.at_x(place.x()), near_ns)
+        reading = canvas.reading_at(place)
         frame = None if reading is None else series.frame_at_ns(reading.at_ns)
         if frame is None:
             return False
@@ -187,8 +185,7 @@ class LaneGestures:
         row = canvas.row_at(place.y())
         if row is None or row.kind is not LaneKind.BOOKMARKS:
             return False
-        near_ns = NEAR * canvas.lane_window().per_pixel
-        reading = canvas.reader.read(row, canvas.at_x(place.x()), near_ns)
+        reading = canvas.reading_at(place)
         if reading is not None:
             canvas.playhead_moved.emit(reading.at_ns)
         return reading is not None
@@ -209,8 +206,7 @@ class LaneGestures:
         else:
             if self._follow_edge(row, place.x()):
                 return
-            at_ns = canvas.at_x(place.x())
-            reading = canvas.reader.read(row, at_ns, NEAR * canvas.lane_window().per_pixel)
+            reading = canvas.reading_at(place)
             canvas.caret_ns = None if reading is None else reading.at_ns
             selection = subject_of(row) if reading is None else reading.selection
         canvas.view.choose_frames(None)

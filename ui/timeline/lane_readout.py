@@ -12,10 +12,11 @@ from msgspec import Struct
 from inspector.analysis.lanes.clocks import Standstill
 from inspector.analysis.lanes.lane_columns import Levels
 from inspector.analysis.lanes.lanes import GONE_STATE, Lane, LaneKind, LaneStore
-from inspector.analysis.lanes.spans import Spans
+from inspector.analysis.lanes.spans import Spans, depths_of
 from inspector.analysis.lateness.blocks import Block, DelayedCall
 from inspector.analysis.lateness.words import block_evidence, block_text, delayed_text
 from inspector.events.timeline import Timeline
+from inspector.formats.arrangement.lane_layout import SLICE_LEVELS
 from inspector.timebase import format_duration, format_instant, format_local_time
 from inspector.vocabulary import rate_chip, what_was_raised
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 _MOST_PATH = 4
 _MOST_LINES = 6
+#: Of more slices near the pointer, it is not worked out on which lines they are.
+_MOST_NESTED = 2_000
 
 #: Largest distance from the pointer, in pixels.
 NEAR = 5
@@ -54,8 +57,9 @@ class LaneReader:
         self._delayed: tuple[Block | None, tuple[DelayedCall, ...]] = None, ()
 
     def read(  # noqa: PLR0911 - one answer per kind
-        self, row: LaneRow, at_ns: float, within_ns: float
+        self, row: LaneRow, at_ns: float, within_ns: float, line: int | None = None
     ) -> LaneReading | None:
+        """Return what a lane says of an instant; of slices on a line the one there, if any is."""
         if row.kind is LaneKind.BOOKMARKS:
             return self._annotation(at_ns, within_ns)
         if at_ns < 0 or at_ns > self._timeline.at_ns + within_ns:
@@ -70,7 +74,7 @@ class LaneReader:
         if row.lane.levels is not None:
             return _level(row.lane.levels, at_ns)
         if row.lane.spans is not None:
-            return self._slice(row.lane.spans, at_ns, within_ns)
+            return self._slice(row.lane.spans, at_ns, within_ns, line)
         place = row.lane.instants.nearest(at_ns, within_ns)
         return None if place is None else self._instant(row.lane, place)
 
@@ -147,13 +151,19 @@ class LaneReader:
             lines.append(f"entered by {self._strings[steps.cause[place]]} from {former}")
         return LaneReading(began_ns, tuple(lines), Selection.member(lane.subject_id))
 
-    def _slice(self, spans: Spans, at_ns: float, within_ns: float) -> LaneReading | None:
-        """Return the shortest slice at an instant, or near it."""
+    def _slice(
+        self, spans: Spans, at_ns: float, within_ns: float, line: int | None
+    ) -> LaneReading | None:
+        """Return the shortest slice at an instant, or near it, on a line if there is one."""
         found, count = spans.overlapping(at_ns - within_ns, at_ns + within_ns)
         if not count:
             return None
         ends, durations = spans.of(found)
-        shortest = int(np.argmin(durations))
+        choice = np.arange(count)
+        if line is not None and count <= _MOST_NESTED:
+            levels = np.minimum(depths_of(ends - durations, ends), SLICE_LEVELS - 1)
+            choice = choice[levels == line] if line in levels else choice
+        shortest = int(choice[np.argmin(durations[choice])])
         end_ns, took_ns = int(ends[shortest]), int(durations[shortest])
         number = int(spans.subjects(found[[shortest]])[0])
         member = self._timeline.members.by_id.get(number)

@@ -36,7 +36,7 @@ from inspector.commands.command import Command
 from inspector.display_text import as_plain, counted
 from inspector.events.timeline import Timeline
 from inspector.formats.arrangement.frame_series import XAxis
-from inspector.formats.arrangement.lane_layout import SLICE_LEVELS
+from inspector.formats.arrangement.lane_layout import SLICE_LEVELS, slice_line
 from inspector.formats.arrangement.lane_window import LaneWindow, drawable
 from inspector.timebase import format_duration
 from inspector.tokens import size_by_height, size_by_width
@@ -290,13 +290,25 @@ class LaneSurface(QAbstractScrollArea):
         return None if place is None else self.rows.rows[place]
 
     def place_of(self, row: LaneRow, at_ns: float) -> QPointF:
-        x = self.lane_window().x(at_ns)
+        top, bottom = self._edges_of(row)
+        return QPointF(self.lane_window().x(at_ns), (top + bottom) / 2)
+
+    def _edges_of(self, row: LaneRow) -> tuple[int, int]:
         if row.is_pinned:
             place, places, y = self.pinned.rows.index(row), self.pinned, 0
         else:
             place, places = self.rows.rows.index(row), self.rows
             y = self.pinned.height - self.verticalScrollBar().value()
-        return QPointF(x, y + (places.top(place) + places.bottom(place)) / 2)
+        return y + places.top(place), y + places.bottom(place)
+
+    def reading_at(self, place: QPointF) -> LaneReading | None:
+        row = self.row_at(place.y())
+        if row is None:
+            return None
+        near_ns, line = NEAR * self.lane_window().per_pixel, None
+        if row.kind is LaneKind.SLICES:
+            line = slice_line(place.y(), *self._edges_of(row))
+        return self.reader.read(row, self.at_x(place.x()), near_ns, line)
 
     def row(self, key: LaneKey | None) -> LaneRow | None:
         rows = (*self.pinned.rows, *self.rows.rows)
@@ -439,9 +451,7 @@ class LaneSurface(QAbstractScrollArea):
         self.subject_pointed.emit(Selection() if row is None else subject_of(row))
         if place is not None and place.x() >= self.header_width:
             at_ns, self.pointer = self.at_x(place.x()), place
-            if row is not None:
-                near = NEAR * self.lane_window().per_pixel
-                reading = self.reader.read(row, at_ns, near)
+            reading = self.reading_at(place)
             self.view.point_at(self.axis_at(place.x()))
         else:
             self.view.point_at(None)

@@ -42,6 +42,7 @@ _BESIDE: Final = 12
 _HOLLOW: Final = 4
 #: Slices within each other that have a line of their own.
 SLICE_LEVELS: Final = 4
+_SLICE_PAD: Final = 2  # Above and below the lines of slices, in pixels
 _SLICE_COLORS: Final = 8
 _MOST_SLICES: Final = 4_000
 _WHISKER_SHARE: Final = 0.6
@@ -234,21 +235,21 @@ class LaneLayout:
         lines = np.minimum(depths, SLICE_LEVELS - 1)
         x0 = window.inner_xs(starts)
         x1 = np.maximum(window.inner_xs(ends), x0 + 1)
-        height = (row.height - 4) // SLICE_LEVELS
+        height = _slice_height(row.top, row.bottom)
         # What lies within another on the last line covers it.
         for depth in np.unique(depths).tolist():
-            top = row.top + 2 + min(depth, SLICE_LEVELS - 1) * height
+            top = row.top + _SLICE_PAD + min(depth, SLICE_LEVELS - 1) * height
             layer = min(_Layer.STATES + depth, _Layer.NAMES - 1)
             for subject in np.unique(subjects[depths == depth]).tolist():
                 some = (subjects == subject) & (depths == depth)
                 gap = (x1[some] - x0[some] > 3).astype(np.int64)  # noqa: PLR2004 - pixels
                 rects = pixel_rects(x0[some], top, x1[some] - gap, top + height - 1)
                 self._sheet.rects(layer, self._slice_color(subject), rects)
-        rooms = name_rooms(x0, x1, lines)
+        rooms = name_rooms(starts, ends, (x0, x1), lines)
         for subject in np.unique(subjects).tolist():
             for line in np.unique(lines[subjects == subject]).tolist():
                 some = (subjects == subject) & (lines == line)
-                inner = Row(row.top + 2 + line * height, height - 1)
+                inner = Row(row.top + _SLICE_PAD + line * height, height - 1)
                 edges = x0[some], rooms[some]
                 self._name_states(name_of(subject), self._slice_color(subject), edges, inner)
 
@@ -409,12 +410,31 @@ def _density_levels(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return levels
 
 
+def _slice_height(top: int, bottom: int) -> int:
+    return (bottom - top - 2 * _SLICE_PAD) // SLICE_LEVELS
+
+
+def slice_line(y: float, top: int, bottom: int) -> int:
+    """Return on which line of a row of slices a height lies."""
+    line = int(y - top - _SLICE_PAD) // max(_slice_height(top, bottom), 1)
+    return min(max(line, 0), SLICE_LEVELS - 1)
+
+
 def name_rooms(
-    lefts: NDArray[np.int64], rights: NDArray[np.int64], lines: NDArray[np.int64]
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    edges: tuple[NDArray[np.int64], NDArray[np.int64]],
+    lines: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Return where the room for the names of slices ends: at the next one on their line."""
+    """Return where the room for the names of slices ends: at the next one on their line.
+
+    Args:
+        edges: Their left and right pixels. Several may begin at the same one, so the instants
+            say which follows.
+    """
+    lefts, rights = edges
     rooms = rights.copy()
-    order = np.lexsort((-rights, lefts, lines))
+    order = np.lexsort((-ends, starts, lines))
     before, after = order[:-1], order[1:]
     is_same = lines[before] == lines[after]
     before, after = before[is_same], after[is_same]

@@ -173,9 +173,18 @@ def test_that_a_slice_is_named_only_up_to_the_next_one_on_its_line() -> None:
     lefts, rights = np.array([0, 40, 5, 300]), np.array([200, 90, 60, 380])
     lines = np.array([3, 3, 2, 3])
 
-    rooms = name_rooms(lefts, rights, lines)
+    rooms = name_rooms(lefts * MS, rights * MS, (lefts, rights), lines)
 
     assert rooms.tolist() == [40, 90, 60, 380]
+
+
+def test_that_a_slice_is_named_after_a_short_one_at_the_same_pixel() -> None:
+    starts, ends = np.array([400, 402]), np.array([401, 900])
+    edges = np.array([40, 40]), np.array([41, 90])
+
+    rooms = name_rooms(starts, ends, edges, np.array([0, 0]))
+
+    assert rooms.tolist() == [40, 90]
 
 
 def test_that_a_slice_within_others_of_the_last_line_covers_them(canvas: Canvas) -> None:

@@ -366,9 +366,9 @@ def test_that_what_is_under_the_pointer_is_read_as_often_as_texts_are_written(
     canvas.point_at(place)
     read, times = canvas.reader.read, list[float]()
 
-    def note(row: LaneRow, at_ns: float, near_ns: float) -> LaneReading | None:
+    def note(row: LaneRow, at_ns: float, near_ns: float, line: int | None) -> LaneReading | None:
         times.append(at_ns)
-        return read(row, at_ns, near_ns)
+        return read(row, at_ns, near_ns, line)
 
     monkeypatch.setattr(canvas.reader, "read", note)
     session.play(9_000)

@@ -365,6 +365,11 @@ def test_that_a_trace_has_its_slices_on_the_timeline(shell: Shell, tmp_path: Pat
     reading = canvas.reader.read(rows[0], 33e6, 1e3)
     assert reading is not None
     assert reading.lines == ("timers", "0:00.032600, took 1.00 ms")
+    # The pointer reads the slice that it is on, not one on a line below.
+    place, top = canvas.place_of(rows[0], 33e6), canvas.rows.top(canvas.rows.rows.index(rows[0]))
+    reading = canvas.reading_at(QPointF(place.x(), top + 4))
+    assert reading is not None
+    assert reading.lines[0] == "frame"
     assert canvas.view.ruler_name() == "capture time"
     timeline = shell.bridge.timeline
     assert {member_run_state(timeline, each).text for each in timeline.members.by_id.values()} == {
