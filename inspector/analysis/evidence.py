@@ -29,6 +29,7 @@ class Reason:
     clock_id: int = 0
     frame: int | None = None  # Index of the frame it is about, None for none
     member_id: int = 0
+    timer_id: int = 0  # Another timer that it leads to
     again_ns: tuple[int, ...] = ()  # Later instants at which the same happened
     is_number: bool = False  # Whether it only says in words what the call's own numbers say
     helps_against: str = ""  # Which function kept the loop, if the text is what helps: “crunch()”

@@ -83,5 +83,5 @@ def _limit_of(text: str) -> str:
         return f"a number has at most {MOST_CHARACTERS} characters"
     exponent = _EXPONENT.search(text)
     if exponent and abs(int(exponent[1])) > LARGEST_EXPONENT:
-        return f"an exponent is within -{LARGEST_EXPONENT} and {LARGEST_EXPONENT}"
+        return f"an exponent lies between −{LARGEST_EXPONENT} and {LARGEST_EXPONENT}"
     return ""

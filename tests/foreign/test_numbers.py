@@ -57,8 +57,8 @@ def test_that_what_is_no_number_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("1e401", "not a number: “1e401” (an exponent is within -400 and 400)"),
-        ("1e-999999999", "(an exponent is within -400 and 400)"),
+        ("1e401", "not a number: “1e401” (an exponent lies between −400 and 400)"),
+        ("1e-999999999", "(an exponent lies between −400 and 400)"),
         ("7" * 101, "(101 characters) (a number has at most 100 characters)"),
     ],
 )

@@ -186,7 +186,7 @@ def _before(history: History, clock_id: int, paused_ns: int) -> DetailRow | None
     clock = then.clocks.get(clock_id)
     if clock is None or not clock.n:
         return None
-    runs = f"It ran at {rate_chip(clock.rate_n)}"
+    runs = f"It had run at {rate_chip(clock.rate_n)}"
     found = last_event(history, history.cursor_at(paused_ns - 1), _BEGINNINGS, clock_id)
     if found is None:
         return step("before that", [LinkedText(f"{runs}.")])

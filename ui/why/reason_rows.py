@@ -162,7 +162,7 @@ def chain_rows(explanation: Explanation, timeline: Timeline, *, is_whole: bool) 
         more = len(happened) - _MOST_STEPS
         text = "Fewer reasons" if is_whole else f"{more:,} more"
         rows.append(opening(text, "whole", is_open=is_whole))
-    rows += [note(without_quotes(each.text)) for each in follows]
+    rows += [_following(each) for each in follows]
     if not rows:
         return []
     return [heading("Why so late" if explanation.is_delayed else "Why"), *rows]
@@ -210,8 +210,17 @@ def scored_rows(history: History, timeline: Timeline, call_id: CallId) -> list[D
 
 
 def _score_row(at_ns: int, text: str) -> DetailRow:
-    links = (LinkedText(format_instant(at_ns), at_ns=at_ns), LinkedText(f"  {text}"))
+    said = LinkedText(f"  {without_quotes(text)}")
+    links = (LinkedText(format_instant(at_ns), at_ns=at_ns), said)
     return DetailRow("", "".join(link.text for link in links), RowKind.SENTENCE, links=links)
+
+
+def _following(reason: Reason) -> DetailRow:
+    text = without_quotes(reason.text)
+    if not reason.timer_id:
+        return note(text)
+    links = (LinkedText(text, Selection.timer(reason.timer_id)),)
+    return DetailRow("", text, RowKind.SENTENCE, links=links)
 
 
 def _has_instant(reason: Reason, timeline: Timeline) -> bool:

@@ -82,8 +82,10 @@ def waiting_rows(timeline: Timeline, among: NDArray[np.bool_]) -> list[DetailRow
         link = LinkedText(
             _shared(names) or names[0], Selection.timer(table.id[int(places[group[0]])])
         )
-        remaining = format_duration(max(0, int(left[group[0]])))
-        value = f"{remaining} left" if len(group) == 1 else f"{len(group):,}, next {remaining}"
+        left_ns = int(left[group[0]])
+        remaining = format_duration(left_ns) if left_ns > 0 else "due"
+        value = f"{remaining} left" if left_ns > 0 else remaining
+        value = value if len(group) == 1 else f"{len(group):,}, next {remaining}"
         rows.append(item(link, "", value))
     if len(groups) > MOST_WAITING:
         counts = [len(group) for group in islice(groups.values(), MOST_WAITING, None)]

@@ -119,15 +119,15 @@ class _Gone:
         return [*reasons, *ties_before(history, timeline, past), *failure_reasons(history, past)]
 
     def _set_again(self, call: Call) -> list[Reason]:
-        """Name the only pending timer with the same name and call site: the next in a chain."""
+        """Name the only pending timer with the same name and clock: the next in a chain."""
         table = self.timeline.timers
         rows = (table.row(other_id) for other_id in table.ids())
-        wanted = (call.clock_id, call.name, call.call_site)
-        alike = [row.id for row in rows if (row.clock_id, row.label, row.call_site) == wanted]
+        wanted = (call.clock_id, call.name)
+        alike = [row.id for row in rows if (row.clock_id, row.label) == wanted]
         if len(alike) != 1:
             return []
-        text = f"Another timer of the same name, set at the same place, is pending: {alike[0]}."
-        return [Reason(text, self.timeline.at_ns)]
+        text = f"Another timer of the same name is pending: {alike[0]}."
+        return [Reason(text, self.timeline.at_ns, timer_id=alike[0])]
 
     def _member_end(self) -> _End | None:
         history, number = self.history, self.past.id.number

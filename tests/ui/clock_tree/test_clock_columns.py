@@ -173,7 +173,7 @@ def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
     game.game.pause()
     game.fold()
     assert game.text("ship", ClockColumn.STATE) == (
-        "stopped by clock game (paused by the program since 0:00.000)"
+        "stopped by game (paused by the program since 0:00.000)"
     )
     game.game.resume()
     game.scheduler.time_scale = 0

@@ -313,7 +313,7 @@ def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
     game.game.pause()
     assert states() == (
         "waits: game",
-        "stopped by clock game (paused by the program since 0:00.000)",
+        "stopped by game (paused by the program since 0:00.000)",
     )
     assert model.counts.waiting == 4
     game.game.resume()

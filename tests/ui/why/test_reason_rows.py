@@ -273,7 +273,7 @@ def test_that_predictions_are_counted_while_a_timer_is_looked_at(tmp_path: Path)
     pass_seconds(session, 1)
     texts = look()
     assert "3 of 4 calls came exactly as predicted" in texts
-    assert "because “root” was paused at 0:03.5" in texts[-1]
+    assert "because root was paused at 0:03.5" in texts[-1]
     session.close()
 
 
@@ -291,7 +291,7 @@ def test_that_from_the_past_it_is_said_what_came_of_what_was_predicted(tmp_path:
     assert title.text == "Predicted from here"
     assert first.text == "0:02.000  It fired at 0:02.000 as predicted."
     assert first.links[0].at_ns == 2_000_000_000
-    assert "It has not fired at 0:03.000 as predicted, because “root” was paused" in second.text
+    assert "It has not fired at 0:03.000 as predicted, because root was paused" in second.text
     session.close()
 
 

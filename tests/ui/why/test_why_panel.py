@@ -207,12 +207,37 @@ def test_that_a_paused_clock_says_what_waits_what_runs_on_and_how_it_ran_before(
     assert lines[first : first + 6] == [
         "0:02.000\tThe program paused enemies.",
         "since then\t4 timers wait. game and player run on.",
-        "before that\tIt ran at ×1 since 0:01.000.",
+        "before that\tIt had run at ×1 since 0:01.000.",
         "What waits  (4 timers)",
         "goblin\t3, next 375 ms",
         "boss\t4.38 s left",
     ]
     assert stand.value("Effective") == "0, as it is paused"
+
+
+def test_that_a_timer_that_waits_and_is_due_has_nothing_left(stand: Stand) -> None:
+    stand.enemies.pause()
+    stand.enemies.set_timeout(0, print, name="imp")
+    stand.run_to_ms(1_000)
+
+    stand.bridge.select(Selection.clock(stand.enemies.id))
+
+    assert stand.value("imp") == "due"
+
+
+def test_that_a_timer_that_is_gone_leads_to_the_next_of_its_name(stand: Stand) -> None:
+    def come_again() -> None:
+        stand.game.set_timeout(30, print, name="boss")
+
+    first = stand.game.set_timeout(1, come_again, name="boss")
+    stand.run_to_ms(4_000)
+
+    stand.bridge.select(Selection.timer(first.id))
+
+    following = first.id + 1
+    (row,) = (each for each in stand.panel.current_rows() if "of the same name" in each.text)
+    assert row.text == f"Another timer of the same name is pending: {following}."
+    assert row.links[0].target == Selection.timer(following)
 
 
 def test_that_a_clock_leads_to_its_next_timer_and_its_children(stand: Stand) -> None:

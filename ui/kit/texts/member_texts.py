@@ -40,7 +40,7 @@ def member_run_state(timeline: Timeline, member: MemberState) -> RunState:
         text = "time scale 0" if scheduler is member else f"{scheduler.name} has time scale 0"
         return RunState(RunStateKind.FROZEN, text)
     for reason in timeline.stopping_clocks(member):
-        text = f"stopped by clock {reason.clock_name} ({reason_text(reason)})"
+        text = f"stopped by {reason.clock_name} ({reason_text(reason)})"
         return RunState(RunStateKind.STOPPED, text, brief_stop_text(reason))
     kind = RunStateKind.RUNNING if timeline.is_running else RunStateKind.HELD
     return RunState(kind, doing_text(timeline, member), _brief_doing_text(member))
