@@ -22,7 +22,8 @@ class RecordedBlocks:
         tables = file.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
         if (TABLE,) not in set(tables):
             return
-        text = f"SELECT first_frame, count, length(data) FROM {TABLE} ORDER BY first_frame"  # noqa: S608
+        columns = "first_frame, count, length(data) + length(places)"
+        text = f"SELECT {columns} FROM {TABLE} ORDER BY first_frame"  # noqa: S608
         for row in file.rows(text):
             first, count, size = row
             if all(type(each) is int for each in row) and 0 < count <= BLOCK_PICTURES:

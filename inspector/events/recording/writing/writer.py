@@ -82,6 +82,7 @@ class RecordingWriter:
         self.picture_bytes = self.picture_frames = 0
         self._pictures: deque[tuple[int, bytes]] = deque()
         self._pictures_waiting = self._pictures_taken = 0
+        self._lost_frame = -1
         self._log = log
         self._about = about or RecordingInfo()
         self._start = start
@@ -177,7 +178,9 @@ class RecordingWriter:
         if not self.is_recording:
             return
         if self._are_pictures_behind(_PICTURES_WAITING):
-            self.lost_pictures += 1
+            # That of a held scene is drawn again.
+            self.lost_pictures += frame != self._lost_frame
+            self._lost_frame = frame
             return
         self._pictures_waiting += len(packed)
         self._pictures.append((frame, packed))
