@@ -19,15 +19,23 @@ def frames() -> FrameHistory:
 
 
 @pytest.mark.parametrize(
-    ("at_ms", "behind", "index"),
-    [(0, 0, 0), (10, 1, 0), (11, 1, 1), (20, 2, 1), (35, 3, 2), (36, 3, None)],
+    ("at_ns", "behind", "index"),
+    [
+        (0, 0, 0),
+        (10 * MS, 1, 0),
+        (10 * MS + 1, 1, 1),
+        (20 * MS - 1, 1, 1),
+        (20 * MS, 2, 1),
+        (35 * MS, 3, 2),
+        (35 * MS + 1, 3, None),
+    ],
 )
 def test_that_an_instant_has_a_frame_before_it_and_one_from_it_on(
-    frames: FrameHistory, at_ms: int, behind: int, index: int | None
+    frames: FrameHistory, at_ns: int, behind: int, index: int | None
 ) -> None:
-    assert frames.index_at(at_ms * MS) == behind
-    assert frames.index_from(at_ms * MS) == index
-    assert frames.frame_at(at_ms * MS) == (3 if index is None else index)
+    assert frames.index_at(at_ns) == behind
+    assert frames.index_from(at_ns) == index
+    assert frames.frame_at(at_ns) == (3 if index is None else index)
 
 
 def test_that_a_frame_lasts_from_the_one_before_to_its_own_instant(frames: FrameHistory) -> None:
