@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QKeySequence, QPalette
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPalette, QWindow
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
@@ -68,6 +68,7 @@ class FocusRing(QObject):
         self._theme = theme
         self._bars: list[QWidget] = []
         self._last: QWidget | None = None
+        self._window: QWindow | None = None  # What the target is in
         self._is_by_key = False
         self._key_is_over = single_shot(self, self._forget_key)
         self._place_again = single_shot(self, self._place)
@@ -109,10 +110,18 @@ class FocusRing(QObject):
         self._bars = [_bar(shown) for _ in range(4)]
         self._apply_theme()
         self._place()
+        # A click goes through it, wherever in the window that is.
+        self._window = shown.window().windowHandle()
+        if self._window is not None:
+            self._window.installEventFilter(self)
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize:
+        if watched is self._window:
+            if event.type() == QEvent.Type.MouseButtonPress:
+                self._let_go()
+                self._last = None
+        elif event.type() == QEvent.Type.Resize:
             self._place()
             # Scroll bars come to lie above everything after that.
             self._place_again.start()
@@ -120,6 +129,9 @@ class FocusRing(QObject):
 
     def _let_go(self) -> None:
         target, self.target = self.target, None
+        window, self._window = self._window, None
+        if window is not None and isValid(window):
+            window.removeEventFilter(self)
         if target is not None and isValid(target):
             for each in _sized_with(target):
                 each.removeEventFilter(self)

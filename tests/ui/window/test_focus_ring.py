@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
     QCheckBox,
@@ -114,6 +115,17 @@ def test_that_what_is_clicked_or_gets_the_keyboard_by_itself_is_not_ringed(stand
     stand.upper.setFocus()
 
     assert stand.ring.target is None
+
+
+def test_that_a_click_anywhere_in_the_window_takes_the_ring_away(stand: Stand) -> None:
+    stand.go_by_key(stand.upper)
+    window = stand.page.windowHandle()
+
+    QTest.mouseClick(window, Qt.MouseButton.LeftButton, pos=QPoint(2, 2))
+
+    assert stand.upper.hasFocus()
+    assert stand.ring.target is None
+    assert stand.color_at_edge(stand.upper) != stand.theme.color(ColorRole.BLUE).name()
 
 
 def test_that_the_ring_follows_the_size_and_the_theme(stand: Stand) -> None:
