@@ -120,8 +120,7 @@ def paint_sheet(painter: QPainter, sheet: Sheet) -> None:
             case Kind.RECTS:
                 fill_all(painter, entries, named_color(color))
             case Kind.HATCHED:
-                brush = QBrush(QColor(color), Qt.BrushStyle.BDiagPattern)
-                fill_all(painter, entries, brush)
+                fill_all(painter, entries, hatching(color))
             case Kind.COLUMNS:
                 for columns in entries:
                     _paint_columns(painter, columns)
@@ -136,6 +135,10 @@ def paint_sheet(painter: QPainter, sheet: Sheet) -> None:
     if former is not None:
         painter.setFont(former)
     sheet.clear()
+
+
+def hatching(color: str) -> QBrush:
+    return QBrush(QColor(color), Qt.BrushStyle.BDiagPattern)
 
 
 #: A color by its name; shared, so not to be changed.

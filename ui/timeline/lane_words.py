@@ -22,7 +22,13 @@ from inspector.formats.arrangement.sheet import Row
 from inspector.timebase import format_local_time
 
 from ..kit.theme import ColorRole, Theme
-from ..plotting.sheet_painter import KeptTexts, named_color, small_texts, theme_colors
+from ..plotting.sheet_painter import (
+    KeptTexts,
+    hatching,
+    named_color,
+    small_texts,
+    theme_colors,
+)
 
 if TYPE_CHECKING:
     from .lane_names import PlacedRows
@@ -161,8 +167,10 @@ class LaneWords:
         return _Words(None, order, late, shown_x, from_x, until_x)
 
     def _say(self, painter: QPainter, texts: KeptTexts, said: PlacedText) -> None:
-        for edges, ground in said.patches:
+        for edges, ground, hatch in said.patches:
             painter.fillRect(_rect(edges), named_color(ground))
+            if hatch:
+                painter.fillRect(_rect(edges), hatching(hatch))
         if said.chip is not None:
             painter.setBrush(self._theme.color(ColorRole.BG))
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)

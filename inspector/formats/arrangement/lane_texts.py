@@ -21,12 +21,18 @@ BESIDE_LINE: Final = 6
 CHIP_RADIUS: Final = 9
 
 
+class Patch(NamedTuple):
+    edges: Edges
+    color: str
+    hatch: str = ""  # The colour of the hatching over it, empty for none
+
+
 class PlacedText(NamedTuple):
     left: int
     row: Row
     text: str
     color: str
-    patches: list[tuple[Edges, str]]  # What is filled behind it, in order
+    patches: list[Patch]  # What is filled behind it, in order
     # The outline around it: left, top, width and height, None for none
     chip: tuple[float, float, float, float] | None
     sign: list[Edges]  # The bars of the sign of a pause
@@ -34,7 +40,8 @@ class PlacedText(NamedTuple):
 
     def write(self, sheet: Sheet, layer: int) -> None:
         """Write it into a layer and the one above, without an outline."""
-        for edges, color in self.patches:
+        # Pictures are of the present, where nothing is hatched behind a text.
+        for edges, color, _ in self.patches:
             sheet.rect(layer, color, edges)
         for edges in self.sign:
             sheet.rect(layer + 1, self.color, edges)
@@ -60,27 +67,36 @@ class LaneTexts(NamedTuple):
         """
         timeline, colors, window = self.timeline, self.colors, self.window
         past = self.store.clocks.by_id.get(number)
-        head = None if past is None else clock_head(past, timeline.at_ns, window, place)
+        if past is None:
+            return None, math.inf
+        at_ns = timeline.at_ns
+        step = past.place_at(at_ns)
+        # Of a stretch that begins at this instant nothing is to be seen.
+        begins = step > 0 and past.at_ns[step] == at_ns
+        head = clock_head(past, at_ns - begins, window, place)
         end, wide = self.shown_x - BESIDE_LINE, math.ceil(self.width_of(text))
         blocks = self.store.blocks.within(number, window.at(end - wide), window.at(end))
         if head is None or any(block.lasts for block in blocks):
             # What blocks its loop now is more than where it has come to.
             return None, math.inf
-        stands = timeline.clocks[number].n == 0
+        stands = (past.value[step - 1] if begins else timeline.clocks[number].n) == 0
         head = head._replace(is_filled=head.is_filled and not stands)
         is_crossed = stands or bool(blocks)
-        patches = list[tuple[Edges, str]]()
+        patches = list[Patch]()
         # At the present, a pause has words only where they have room beside the local time.
         label = 0.0 if stands and not self.is_past else self.width_of(head.label)
-        for edges, token in behind_local_time(head, wide, label, end, is_crossed=is_crossed):
-            left, top, right, bottom = edges
-            color = colors[token]
+        boxes = behind_local_time(head, wide, label, end, is_crossed=is_crossed)
+        for box in boxes:
+            (left, top, right, bottom), token = box
+            # What gives way to a local time is hatched as the rest of its pause is.
+            tokens = (token, "hatch") if stands and box is not boxes[-1] else (token,)
+            fills = [colors[each] for each in tokens]
             # The line of the instant shown lies between the two.
-            patches.append(((left, top, min(right, self.shown_x - 1), bottom), color))
+            patches.append(Patch((left, top, min(right, self.shown_x - 1), bottom), *fills))
             if self.is_past and right > self.shown_x + 1:
                 # Beyond the present there is nothing yet.
                 rest = self.shown_x + 1, top, right, bottom
-                patches.append((rest, mixed(color, colors["bg"], 0.5)))
+                patches.append(Patch(rest, *(mixed(each, colors["bg"], 0.5) for each in fills)))
         placed = self._before(text, head.row, (window.left, end), patches, is_before_line=True)
         # What is behind a local time alone moves along with it.
         return placed, -math.inf if len(patches) == stands and not blocks else math.inf
@@ -121,7 +137,7 @@ class LaneTexts(NamedTuple):
         text: str,
         place: Row,
         room: tuple[int, int],
-        patches: Sequence[tuple[Edges, str]] = (),
+        patches: Sequence[Patch] = (),
         *,
         ground: str = "",
         is_before_line: bool = False,
@@ -142,7 +158,8 @@ class LaneTexts(NamedTuple):
             return PlacedText(0, place, "", "", filled, None, [], is_before_line)
         if ground:
             pad = CHIP_RADIUS if is_chip else 4
-            filled.append(((left - pad, place.top + 1, room[1] + pad, place.bottom - 1), ground))
+            edges = left - pad, place.top + 1, room[1] + pad, place.bottom - 1
+            filled.append(Patch(edges, ground))
         token, chip, bars = "text" if is_before_line else "muted", None, []
         if is_chip:
             token, chip = "blue", (left - 7.5, place.top + 1.5, width + 15, place.height - 3)

@@ -559,7 +559,7 @@ class _Arrangement:
                 sheet.rect(12, self.colors["orange"], edges)
         said = texts.wait(waits, self.late_ns, place, int(self.options.width_pt - _PAD) - 8)[0]
         if said is not None and said.patches:
-            (left, _, right, _), _ = said.patches[0]
+            left, _, right, _ = said.patches[0].edges
             start, stop = row.lane.instants.within(window.at(left), window.at(right))
             # No firing is covered: a picture cannot be moved.
             return None if start < stop else said

@@ -393,7 +393,7 @@ def test_that_what_gives_way_to_a_local_time_stays_where_it_is(world: World) -> 
         words = world.canvas.picture.words._words
         assert words is not None
         # Beyond the present there is nothing that could give way.
-        behind = [patch for said in words.said if said.is_before_line for patch, _ in said.patches]
+        behind = [each.edges for said in words.said if said.is_before_line for each in said.patches]
         assert all(right <= words.shown_x + 1 for _, _, right, _ in behind)
 
 

@@ -30,7 +30,7 @@ from inspector.commands.scene import Reload
 from inspector.commands.timers import ClearTimer
 from inspector.events import Timeline
 from inspector.formats.arrangement.lane_layout import hollow_places
-from inspector.formats.arrangement.lane_texts import LaneTexts
+from inspector.formats.arrangement.lane_texts import LaneTexts, PlacedText
 from inspector.formats.arrangement.lane_window import LaneWindow
 from inspector.formats.arrangement.sheet import Row
 from inspector.vocabulary import MARK, MemberKind
@@ -312,27 +312,63 @@ def test_that_a_pause_says_who_stands_still_since_when_and_because_of_whom(
     assert "stopped: game paused since 0:02.000 (by the program)" in canvas.reading.lines
 
 
+def local_time_of_game(
+    panel: TimelinePanel, session: LanesSession, at_ns: int, shown_x: int
+) -> PlacedText:
+    """Return the local time of the clock game in 600 pixels, as it stood at an instant."""
+    panel.refresh()
+    now_ns = session.timeline.at_ns
+    window = LaneWindow(0.0, float(now_ns), 0, 600, now_ns)
+    timeline = session.history.state_at(at_ns) if at_ns < now_ns else session.timeline
+    game = next(number for number, each in timeline.clocks.items() if each.name == "game")
+    widths = {"paused by the program": 80.0}
+    colors, store = theme_colors(Theme("light")), panel.canvas.store
+    texts = LaneTexts(
+        *(colors, lambda text: widths.get(text, 50.0), 10, store, timeline, window, shown_x),
+        is_past=at_ns < now_ns,
+    )
+    placed, _ = texts.local_time(game, "00:02.000", Row(0, 24))
+    assert placed is not None
+    return placed
+
+
 def test_that_a_pause_without_room_for_words_stays_hatched_beside_its_local_time(
     panel: TimelinePanel, session: LanesSession
 ) -> None:
     session.game.pause()
     session.play(400)
-    canvas, timeline = panel.canvas, session.timeline
-    panel.refresh()
-    window = LaneWindow(0.0, float(timeline.at_ns), 0, 600, timeline.at_ns)
-    game = next(number for number, each in timeline.clocks.items() if each.name == "game")
-    widths = {"paused by the program": 80.0}
-    texts = LaneTexts(
-        *(theme_colors(Theme("light")), lambda text: widths.get(text, 50.0), 10, canvas.store),
-        *(timeline, window, 600, False),
-    )
 
-    placed, _ = texts.local_time(game, "00:02.000", Row(0, 24))
+    placed = local_time_of_game(panel, session, session.timeline.at_ns, 600)
 
     # It stands still from 500 on, and the time begins before 550.
-    assert placed is not None
     assert placed.patches
-    assert all(left > 520 for (left, *_), _ in placed.patches)
+    assert all(each.edges[0] > 520 for each in placed.patches)
+
+
+def test_that_words_of_a_pause_in_the_past_leave_hatching_to_a_local_time(
+    panel: TimelinePanel, session: LanesSession
+) -> None:
+    session.game.pause()
+    session.play(400)
+
+    words, time = local_time_of_game(panel, session, 2_360 * MS, 590).patches
+
+    hatch = theme_colors(Theme("light"))["hatch"]
+    assert (words.hatch, words.edges[0]) == (hatch, 501)
+    assert time.hatch == ""
+
+
+def test_that_at_the_end_of_a_pause_its_local_time_lies_on_hatching(
+    panel: TimelinePanel, session: LanesSession
+) -> None:
+    session.game.pause()
+    session.play(400)
+    session.game.resume()
+    session.play(600)
+
+    *_, time = local_time_of_game(panel, session, 2_400 * MS, 480).patches
+
+    assert time.color == theme_colors(Theme("light"))["bg"]
 
 
 @pytest.mark.parametrize("is_following", [True, False])
