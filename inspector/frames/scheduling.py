@@ -1,4 +1,4 @@
-"""The interface of all frame schedulers: ours and the dialects."""
+"""What all frame schedulers have in common: ours and the dialects."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol, TypeAlias
+from typing import TypeAlias
 
 from inspector.clocks.clock import Clock
 
@@ -46,81 +46,6 @@ class PendingCall:
     remaining: float | None
     calls_left: int | None
     is_paused: bool
-
-
-class FrameScheduler(Protocol):
-    """The interface of every frame scheduler; times are seconds."""
-
-    time_scale: Any
-
-    def schedule(  # noqa: PLR0913 - every one of them is a user's choice
-        self,
-        callback: Callback,
-        interval: float = 0.0,
-        *,
-        target: object = None,
-        repeat: int | None = None,
-        delay: float = 0.0,
-        paused: bool = False,
-    ) -> object:
-        """Call ``callback`` every ``interval``, ``repeat`` times after the first, or forever."""
-
-    def schedule_once(
-        self, callback: Callback, delay: float = 0.0, *, target: object = None, paused: bool = False
-    ) -> object:
-        """Call ``callback`` once."""
-
-    def schedule_update(
-        self,
-        target: object,
-        priority: int = 0,
-        *,
-        paused: bool = False,
-        callback: Callback | None = None,
-    ) -> object:
-        """Call ``target.update``, or ``callback``, in every frame, by priority."""
-
-    def unschedule(self, callback: Callback, target: object = None) -> bool:
-        """Unschedule a timer."""
-
-    def unschedule_update(self, target: object) -> bool:
-        """Unschedule an update callback."""
-
-    def unschedule_target(self, target: object) -> None:
-        """Unschedule everything of a target."""
-
-    def unschedule_all(self, min_priority: int | None = None) -> None:
-        """Unschedule everything, or everything from a priority up."""
-
-    def pause_target(self, target: object) -> object:
-        """Pause everything of a target."""
-
-    def resume_target(self, target: object) -> None:
-        """Resume everything of a target."""
-
-    def is_target_paused(self, target: object) -> bool:
-        """Return whether a target is paused."""
-
-    def is_scheduled(self, callback: Callback, target: object = None) -> bool:
-        """Return whether there is such a timer."""
-
-    def pause_all(self, min_priority: int | None = None) -> Any:  # noqa: ANN401 - its own kind
-        """Pause everything, or everything from a priority up; returns what to resume."""
-
-    def resume(self, paused: Any) -> None:  # noqa: ANN401 - what pause_all() returned
-        """Resume what a call of :meth:`pause_all` has paused."""
-
-    def post(self, function: Callable[..., object], *args: object) -> object:
-        """Call a function at the end of a frame; from any thread."""
-
-    def clear_posted(self) -> None:
-        """Drop the posted functions that have not been called."""
-
-    def update(self, delta: float) -> None:
-        """Run one frame."""
-
-    def pending(self) -> list[PendingCall]:
-        """Return everything that will be called, in call order."""
 
 
 class RunByClock(ABC):

@@ -20,9 +20,11 @@ Try:
 """
 
 from fractions import Fraction
+from typing import Any
 
 from inspector.engines.cocos.dialects import COCOS2DX_3_15, CREATOR_2_4
-from inspector.frames.scheduling import FrameScheduler
+from inspector.engines.cocos.scheduler import DialectScheduler
+from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.pictures.shapes import Shapes, box, circle, line, polygon, text
 from inspector.sessions.stage import Stage
 
@@ -51,7 +53,7 @@ class Actor:
 class Gunner(Actor):
     """Shoots a magazine, and reloads inside the last shot."""
 
-    def __init__(self, name: str, scheduler: FrameScheduler) -> None:
+    def __init__(self, name: str, scheduler: Scheduler | DialectScheduler) -> None:
         """Load the first magazine."""
         super().__init__(name)
         self.scheduler = scheduler
@@ -74,7 +76,7 @@ class Gunner(Actor):
 class Squad:
     """The actors of one scheduler."""
 
-    def __init__(self, scheduler: FrameScheduler, name: str) -> None:
+    def __init__(self, scheduler: Scheduler | DialectScheduler, name: str) -> None:
         """Give all actors their calls, the leader first."""
         self.scheduler = scheduler
         self.name = name
@@ -82,7 +84,7 @@ class Squad:
         self.turrets = [Actor(f"turret {letter}") for letter in "abc"]
         self.enemy = Actor("enemy")
         self.gunner = Gunner("gunner", scheduler)
-        self.menu: object = None
+        self.menu: Any = None
         scheduler.schedule_update(self.leader, -10)
         for turret in self.turrets:
             scheduler.schedule_update(turret, 0)

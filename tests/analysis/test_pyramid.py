@@ -11,7 +11,6 @@ from inspector.analysis.statistics.pyramid import BUCKET, Pyramid
 from tests.fuzz import rounds
 
 LOWEST = np.iinfo(np.int64).min
-HIGHEST = np.iinfo(np.int64).max
 
 
 def pyramid_of(column: np.ndarray, chunks: list[int]) -> Pyramid:
@@ -38,7 +37,7 @@ CHUNKS = st.lists(st.one_of(st.integers(1, 40), st.integers(500, 5_000)), min_si
 
 
 @given(columns(), CHUNKS, st.data())
-def test_that_every_stretch_has_the_extremes_sum_and_count_of_its_values(
+def test_that_every_stretch_has_the_maximum_sum_and_count_of_its_values(
     column: np.ndarray, chunks: list[int], data: st.DataObject
 ) -> None:
     pyramid = pyramid_of(column, chunks)
@@ -53,7 +52,6 @@ def test_that_every_stretch_has_the_extremes_sum_and_count_of_its_values(
         values = column[start:stop]
         assert found.counts[number] == len(values)
         assert found.sums[number] == values.sum()
-        assert found.minima[number] == (values.min() if len(values) else HIGHEST)
         assert found.maxima[number] == (values.max() if len(values) else LOWEST)
         assert places[number] == (start + values.argmax() if len(values) else -1)
 
@@ -87,13 +85,13 @@ def test_that_a_spike_anywhere_in_a_million_values_is_seen_in_1280_columns(lengt
         assert pyramid.indices_of_maxima(spiky, edges)[found.maxima.argmax()] == place
 
 
-def test_that_it_takes_less_than_a_third_of_the_memory_of_its_column() -> None:
+def test_that_it_takes_less_than_a_fifth_of_the_memory_of_its_column() -> None:
     column = np.random.default_rng(1).integers(0, 10**9, 1_000_000)
     at_once = pyramid_of(column, [len(column)])
     one_by_one = pyramid_of(column, [1_000])
 
-    assert at_once.nbytes <= 0.3 * column.nbytes
-    assert one_by_one.nbytes <= 0.3 * column.nbytes
+    assert at_once.nbytes <= 0.2 * column.nbytes
+    assert one_by_one.nbytes <= 0.2 * column.nbytes
 
 
 def test_that_nothing_is_not_a_range_to_look_for_a_maximum_in() -> None:

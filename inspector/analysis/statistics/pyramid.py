@@ -1,11 +1,11 @@
-"""Minimum, maximum and sum of any stretch of a long column, without reading all of it.
+"""Maximum and sum of any stretch of a long column, without reading all of it.
 
-A pyramid keeps, for every 16 values of a column, their minimum, maximum and sum,
-then the same for every 16 of those, and so on. A picture that is 1 000 pixels wide
-then asks for 1 000 stretches of a million values and gets the exact answer of each
-from a few thousand numbers. Nothing is left out: values at the edges of a stretch
-that do not fill a group of 16 are read from the column itself, and so is its tail,
-which is where the newest value is.
+A pyramid keeps, for every 16 values of a column, their maximum and sum, then the same
+for every 16 of those, and so on. A picture that is 1 000 pixels wide then asks for
+1 000 stretches of a million values and gets the exact answer of each from a few
+thousand numbers. Nothing is left out: values at the edges of a stretch that do not
+fill a group of 16 are read from the column itself, and so is its tail, which is where
+the newest value is.
 """
 
 from typing import Final
@@ -15,34 +15,32 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 #: Values per entry of the lowest level, and entries per entry of the level above:
-#: about a fifth of the column's own memory (B = 8 takes 0.43, B = 32 takes 0.1 but
-#: reads more at the edges).
+#: about a seventh of the column's own memory (8 would take 0.29, 32 would take 0.06 but
+#: read more at the edges).
 BUCKET: Final = 16
 
 NsColumn = NDArray[np.int64]
 
 _LOWEST: Final = np.iinfo(np.int64).min
-_HIGHEST: Final = np.iinfo(np.int64).max
 _GROWTH: Final = 1.25
 #: A level is read directly when it has at most this many entries per stretch.
 _DIRECT: Final = 96
 
-_MIN, _MAX, _SUM = range(3)
-_OPERATIONS: Final = (np.minimum, np.maximum, np.add)
-_NEUTRAL: Final = (_HIGHEST, _LOWEST, 0)
+_MAX, _SUM = range(2)
+_OPERATIONS: Final = (np.maximum, np.add)
+_NEUTRAL: Final = (_LOWEST, 0)
 
 
 class Stretches(Struct, frozen=True, eq=False):
     """What is in each of some stretches of a column, one array entry per stretch."""
 
-    minima: NsColumn  # Lowest value; the highest int64 where the stretch is empty
     maxima: NsColumn  # Highest value; the lowest int64 where the stretch is empty
     sums: NsColumn  # Sum of the values
     counts: NsColumn  # How many values there are
 
 
 class Pyramid:
-    """Minima, maxima and sums over a column that is only ever appended to.
+    """Maxima and sums over a column that is only ever appended to.
 
     The column itself stays where it is; the questions take it as an argument. It
     may have lost values at its front since: ``first`` is the index of the oldest
@@ -68,7 +66,7 @@ class Pyramid:
         full = len(waiting) // BUCKET * BUCKET
         if full:
             block = waiting[:full]
-            self._append(0, _grouped(block, block, block))
+            self._append(0, _grouped(block, block))
         self._waiting = waiting[full:].copy()
 
     def stretches(self, column: NsColumn, edges: NsColumn, *, first: int = 0) -> Stretches:
@@ -81,7 +79,7 @@ class Pyramid:
         """
         lows, highs = edges[:-1], edges[1:]
         found = self._reduced(column, lows, highs, first)
-        return Stretches(found[_MIN], found[_MAX], found[_SUM], highs - lows)
+        return Stretches(found[_MAX], found[_SUM], highs - lows)
 
     def index_of_maximum(self, column: NsColumn, start: int, stop: int, *, first: int = 0) -> int:
         """Return the index of the first highest value from ``start`` to ``stop - 1``."""
@@ -106,11 +104,11 @@ class Pyramid:
     def _values(self, column: NsColumn, level: int) -> NsColumn:
         """Return the rows of a level; the column itself stands for level -1."""
         if level < 0:
-            return np.broadcast_to(column, (3, len(column)))
+            return np.broadcast_to(column, (2, len(column)))
         return self._levels[level].entries
 
     def _reduced(self, column: NsColumn, lows: NsColumn, highs: NsColumn, first: int) -> NsColumn:
-        """Return minima, maxima and sums of any stretches that do not overlap."""
+        """Return maxima and sums of any stretches that do not overlap."""
         results = np.repeat(_NEUTRAL_COLUMN, len(lows), axis=1)
         level = -1
         offset = first
@@ -179,10 +177,10 @@ class Pyramid:
 
 
 class _Level:
-    """Minimum, maximum and sum of each group, as three rows."""
+    """Maximum and sum of each group, as two rows."""
 
     def __init__(self) -> None:
-        self._rows = np.empty((3, 16), dtype=np.int64)
+        self._rows = np.empty((2, 16), dtype=np.int64)
         self._count = 0
 
     @property
@@ -198,7 +196,7 @@ class _Level:
         before = self._count // BUCKET * BUCKET
         needed = self._count + entries.shape[1]
         if needed > self._rows.shape[1]:
-            larger = np.empty((3, max(int(needed * _GROWTH), 16)), dtype=np.int64)
+            larger = np.empty((2, max(int(needed * _GROWTH), 16)), dtype=np.int64)
             larger[:, : self._count] = self.entries
             self._rows = larger
         self._rows[:, self._count : needed] = entries
@@ -206,12 +204,10 @@ class _Level:
         return self._rows[:, before : needed // BUCKET * BUCKET]
 
 
-def _grouped(minima: NsColumn, maxima: NsColumn, sums: NsColumn) -> NsColumn:
-    """Return minimum, maximum and sum of every 16 entries."""
-    grouped = np.empty((3, len(sums) // BUCKET), dtype=np.int64)
-    for row, (operation, values) in enumerate(
-        zip(_OPERATIONS, (minima, maxima, sums), strict=True)
-    ):
+def _grouped(maxima: NsColumn, sums: NsColumn) -> NsColumn:
+    """Return maximum and sum of every 16 entries."""
+    grouped = np.empty((2, len(sums) // BUCKET), dtype=np.int64)
+    for row, (operation, values) in enumerate(zip(_OPERATIONS, (maxima, sums), strict=True)):
         halves = values.reshape(-1, BUCKET)
         width = BUCKET
         # Four steps, whether one group is complete or a million.
@@ -247,11 +243,11 @@ def _combine(results: NsColumn, places: NDArray[np.intp], found: NsColumn) -> No
 
 
 def _reduced_directly(values: NsColumn, lows: NsColumn, highs: NsColumn) -> NsColumn:
-    """Return minima, maxima and sums of stretches, none of them empty, in ascending order."""
+    """Return maxima and sums of stretches, none of them empty, in ascending order."""
     # Every other range that reduceat sees is the gap between two stretches. It wants
     # no index at the end, so the values end where the last stretch does.
     edges = np.column_stack((lows, highs)).ravel()[:-1]
-    found = np.empty((3, len(lows)), dtype=np.int64)
+    found = np.empty((2, len(lows)), dtype=np.int64)
     for row, operation in enumerate(_OPERATIONS):
         found[row] = operation.reduceat(values[row, : highs[-1]], edges)[::2]
     return found
@@ -268,11 +264,11 @@ def _row_indices(
 
 
 def _reduced_rows(values: NsColumn, lows: NsColumn, highs: NsColumn) -> NsColumn:
-    """Return minima, maxima and sums of stretches of at most 15 values."""
+    """Return maxima and sums of stretches of at most 15 values."""
     indices, is_within = _row_indices(values.shape[1], lows, highs)
     is_same = values.strides[0] == 0
     taken = values[0].take(indices) if is_same else None
-    found = np.empty((3, len(lows)), dtype=np.int64)
+    found = np.empty((2, len(lows)), dtype=np.int64)
     for row, (operation, neutral) in enumerate(zip(_OPERATIONS, _NEUTRAL, strict=True)):
         picked = taken if taken is not None else values[row].take(indices)
         found[row] = operation.reduce(np.where(is_within, picked, neutral), axis=1)

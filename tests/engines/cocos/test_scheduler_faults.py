@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
@@ -21,7 +21,7 @@ from inspector.frames.scheduler.scheduler import Scheduler
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from inspector.frames.scheduling import FrameScheduler
+    FrameScheduler: TypeAlias = Scheduler | DialectScheduler
 
 #: A frame; exact in single precision, as everything that is added up here.
 FRAME = 1 / 64
@@ -173,7 +173,8 @@ def pause_everything_and_resume(scheduler: FrameScheduler, log: list[str]) -> No
     scheduler.schedule_update(a)
     scheduler.schedule_update(b)
     scheduler.pause_target(a)
-    scheduler.resume(scheduler.pause_all())
+    paused: Any = scheduler.pause_all()
+    scheduler.resume(paused)
     _frames(scheduler, log, 1)
 
 
