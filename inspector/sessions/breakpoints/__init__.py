@@ -1,1 +1,1 @@
-"""Breakpoints: what they wait for, and what happens when one is hit."""
+"""The breakpoints of a session, and what happens when one is hit."""
