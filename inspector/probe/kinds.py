@@ -5,6 +5,7 @@ A copy, because a probe imports nothing else of the inspector; a test compares t
 
 from __future__ import annotations
 
+#: The oldest version of the vocabulary that has all of them.
 VOCABULARY_VERSION = 7
 
 #: Rates are multiples of one over this.

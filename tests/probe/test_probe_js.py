@@ -28,7 +28,6 @@ def test_that_both_probes_have_the_same_numbers() -> None:
     text = PROBE.read_text(encoding="utf-8")
     declared = dict(re.findall(r"\b([A-Z][A-Z_]*) = (\d+)(?=[,;])", text))
     names = {
-        "VOCABULARY": kinds.VOCABULARY_VERSION,
         "D": kinds.RATE_DENOMINATOR,
         "PROTOCOL": wire.PROTOCOL,
         "MAX_NESTING": wire.MAX_NESTING,

@@ -11,6 +11,7 @@
   "use strict";
 
   const PROTOCOL = 1;
+  /** The oldest version of the vocabulary that has every kind sent here. */
   const VOCABULARY = 7;
 
   /** Rates are whole multiples of one over D. */

@@ -424,7 +424,7 @@ def _newer_vocabulary(path: Path) -> None:
     record(EventLog(), path)
     connection = sqlite3.connect(path)
     with connection:
-        connection.execute("UPDATE meta SET value = 9 WHERE name = 'vocabulary_version'")
+        connection.execute("UPDATE meta SET value = 99 WHERE name = 'vocabulary_version'")
     connection.close()
 
 
@@ -446,7 +446,7 @@ def _unreadable(path: Path) -> None:
         (lambda path: path.mkdir(), "is a folder"),
         (lambda path: path.unlink(missing_ok=True), "There is no file"),
         (_newer, r"newer inspector \(version 7 of the file\)"),
-        (_newer_vocabulary, r"newer inspector \(version 4\.9 of the file\)"),
+        (_newer_vocabulary, r"newer inspector \(version 4\.99 of the file\)"),
         (_unreadable, "cannot be read: Permission denied"),
     ],
 )
