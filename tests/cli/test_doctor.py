@@ -36,6 +36,20 @@ def test_that_the_doctor_names_every_package_and_what_does_not_work(
     assert found["display"]["problem"] == "No window can be opened."
 
 
+def test_that_the_doctor_says_what_a_missing_extra_is_for(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "installed_version", lambda _name: "")
+
+    _, out, _ = run("doctor --json")
+
+    found = {each["subject"]: each["found"] for each in json.loads(out)}
+    assert found["numpy"] == "not installed"
+    for name, extra in (("pyarrow", "arrow"), ("duckdb", "query"), ("mcp", "mcp")):
+        assert found[name].startswith(f"not installed; pip install 'timeline-inspector[{extra}]', ")
+    assert found["duckdb"].endswith("only queries need it")
+
+
 def test_that_the_doctor_tries_to_open_a_window(run: Run) -> None:
     code, out, _ = run("doctor")
 

@@ -54,6 +54,12 @@ print(f"Qt {qVersion()} on {application.platformName()}, {size.width()}x{size.he
 """
 _DISPLAY: Final = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM", "QT_SCALE_FACTOR")
 _WIDTH: Final = 100
+#: What needs the extras of the package.
+_NEEDED_FOR: Final = {
+    "arrow": "only Parquet and Arrow need it",
+    "mcp": "only the command mcp needs it",
+    "query": "only queries need it",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +119,9 @@ def _packages() -> Iterator[Check]:
             continue
         version = installed_version(name)
         if "extra" in marker:
-            yield Check(name, version or "not installed; only some exports need it")
+            extra = re.split(r"[\"']", marker)[1]
+            install = f"not installed; pip install '{PROGRAM}[{extra}]'"
+            yield Check(name, version or f"{install}, {_NEEDED_FOR[extra]}")
         else:
             problem = "" if version else f"Run: {sys.executable} -m pip install {PROGRAM}"
             yield Check(name, version or "not installed", problem)
