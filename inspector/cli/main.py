@@ -297,7 +297,7 @@ def window_scene(argv: Sequence[str]) -> Path | None:
     unknown = [each for each in rest if not is_file(Path(each))]
     try:
         scene = find_scene(given.scene)
-    except SceneError:
+    except SceneError as error:
         # Packages are asked last, so that opening a window does not wait for them.
         with _reporting(extension_problems):
             names = [entry.name for entry in COMMANDS]
@@ -309,7 +309,10 @@ def window_scene(argv: Sequence[str]) -> Path | None:
                 f"there is no command or scene {argv[0]}. Did you mean “{PROGRAM} {meant[0]}”?"
             )
         if not any(each.startswith("-") for each in unknown):
-            raise
+            if not argv[0].isalpha():
+                raise
+            commands = f"“{PROGRAM} --help” lists the commands."
+            raise SceneError(f"{error} {commands}") from error
     if unknown:
         _refuse_for_window(parser, unknown)
     return scene

@@ -74,10 +74,10 @@ def test_that_the_version_names_what_it_runs_on(run: Run) -> None:
         ),
         ("attach 0", "Argument PID: not a whole number above 0: “0”"),
         (f"attach {'1' * 30}", "Argument PID: not a whole number above 0"),
-        ("run 4 --frames 1 --export -", "Argument --export: name a file: "),
-        ("run 4 --frames 1 --record -", "Argument --record: name a file: "),
-        ("stats x.csv -o -", "Argument -o/--output: name a file: "),
-        ("compare x.csv y.csv --junit -", "Argument --junit: name a file: "),
+        ("run 4 --frames 1 --export -", "Argument --export: name a file; only "),
+        ("run 4 --frames 1 --record -", "Argument --record: name a file; only "),
+        ("stats x.csv -o -", "Argument -o/--output: name a file; only "),
+        ("compare x.csv y.csv --junit -", "Argument --junit: name a file; only "),
     ],
 )
 def test_that_arguments_that_make_no_sense_are_one_sentence(
@@ -284,6 +284,11 @@ def test_that_a_mistyped_command_is_answered_with_the_nearest(
 
     assert exit_.value.code == ExitCode.USAGE
     assert capsys.readouterr().err.startswith(f"timeline-inspector: {sentence}")
+
+
+def test_that_a_word_that_may_have_been_meant_as_a_command_is_told_where_commands_are() -> None:
+    with pytest.raises(SceneError, match="“timeline-inspector --help” lists the commands"):
+        window_scene(["help"])
 
 
 def test_that_a_missing_scene_is_said_before_arguments_that_follow_it() -> None:

@@ -52,7 +52,9 @@ def add_without_inspector(parser: ArgumentParser | _ArgumentGroup) -> None:
 
 def output_file(text: str) -> Path:
     if text == "-":
-        raise ArgumentTypeError(f"name a file: only “export … -o -” and --json print, not {text}")
+        raise ArgumentTypeError(
+            "name a file; only “export … -o -” and --json write to standard output"
+        )
     return Path(text)
 
 
