@@ -12,10 +12,8 @@ from typing import Final
 
 import numpy as np
 from msgspec import Struct, structs
-from typing_extensions import override
 
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
-from inspector.commands.command import Capability, Command
 from inspector.display_text import counted
 from inspector.errors import CaptureError
 from inspector.events.annotations import KINDS, Annotation, AnnotationError
@@ -27,7 +25,7 @@ from inspector.formats.frame_times import CAPTURED, Provenance
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.capture_history import CaptureHistory
 from inspector.sessions.frame_files import FrameFile, file_of, open_frame_file
-from inspector.sessions.session import SessionPhase, SessionStatus, UniformSession
+from inspector.sessions.session import PastSession, SessionPhase, SessionStatus
 from inspector.timebase import NS_PER_SECOND, format_duration
 
 #: The size of the log, in events; the history has all events.
@@ -41,21 +39,13 @@ _MOST_AT_ONCE: Final = 300_000
 _RATES: Final = (30, 60, 75, 90, 120, 144, 165, 240, 360)
 
 
-class CapturedSession(UniformSession):
+class CapturedSession(PastSession):
     """Shows one stream of a capture, all of it past.
 
     A long file is shown from its beginning as soon as something is read, and again once all of
     it is; each refresh reads on. What was read is sorted in a thread of its own, and a refresh
     after that shows it.
     """
-
-    # Nothing: what was captured is not changed
-    capabilities: Final[frozenset[Capability]] = frozenset()
-    is_recorded: Final = True
-    recorder: Final = None
-    wake_errors: Final = None
-    breakpoints: Final = None
-    undoing: Final = None
 
     # The newest events, and the state before them; replaced when there is more to show
     log: EventLog
@@ -78,17 +68,14 @@ class CapturedSession(UniformSession):
             stream: Name of the stream to show, or a part of it.
             clock: Tells how long reading takes.
         """
-        self._path = path
+        super().__init__(path)
         self._wanted = stream
         self._clock = clock
-        self._unreported = 0
-        self._is_closed = False
         self._broken_off_at: float | None = None
         self._reader: CaptureReader | None = None
         self._capture: Capture | None = None
         self._work: _Work | None = None
         self.annotations = Annotations()
-        self.source_label = str(path)
         read = open_frame_file(path, column)
         if isinstance(read, FrameFile):
             # Names and numbers of frames of the streams to choose from
@@ -99,10 +86,6 @@ class CapturedSession(UniformSession):
         else:
             self._reader = read
             self._begin(read)
-
-    @override
-    def __repr__(self) -> str:
-        return f"<CapturedSession {self._path.name}>"
 
     def _begin(self, reader: CaptureReader) -> None:
         is_more = self._read_for(reader, _FIRST_NS)
@@ -178,42 +161,35 @@ class CapturedSession(UniformSession):
                 self._adopt(self._arranged(capture))
 
     @property
-    def path(self) -> Path:
-        return self._path
-
-    @property
     def format(self) -> str:
         return "frame times" if self._capture is None else self._capture.format
 
     @property
     def title(self) -> str:
         has_choice = len(self.streams) > 1 and self.stream
-        return f"{self._path.name} – {self.stream}" if has_choice else self._path.name
+        return f"{self.path.name} – {self.stream}" if has_choice else self.path.name
 
     @property
     def status(self) -> SessionStatus:
         if self._is_closed:
             return SessionStatus(SessionPhase.EMPTY, "No capture is open.")
         if self._reader is not None:
-            message = f"Reading {self._path.name}: {self._reader.done:.0%}."
-            return SessionStatus(SessionPhase.READING, message, path=str(self._path))
+            message = f"Reading {self.path.name}: {self._reader.done:.0%}."
+            return SessionStatus(SessionPhase.READING, message, path=str(self.path))
         if self._work is not None:
-            message = f"Sorting {self._path.name}: {self._work.took_ns // NS_PER_SECOND} s."
-            return SessionStatus(SessionPhase.READING, message, path=str(self._path))
+            message = f"Sorting {self.path.name}: {self._work.took_ns // NS_PER_SECOND} s."
+            return SessionStatus(SessionPhase.READING, message, path=str(self.path))
         count, what = len(self.timeline.frames), "sample" if self.samples else "frame"
         length = format_duration(self.history.last_ns)
         message = f"Capture ({self.format}): {length}, {counted(count, what)}."
         if self._broken_off_at is not None:
             message += f" Reading was cancelled at {self._broken_off_at:.0%}."
-        return SessionStatus(SessionPhase.HELD, message, path=str(self._path))
+        return SessionStatus(SessionPhase.HELD, message, path=str(self.path))
 
     @property
     def frame_rate(self) -> Fraction:
         """The rate of a screen that most frames keep."""
         return self._rate
-
-    def submit(self, _command: Command) -> None:
-        """Do nothing: see :attr:`capabilities`."""
 
     def refresh(self) -> int:
         """Read on; returns how many events are new in the log."""

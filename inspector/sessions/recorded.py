@@ -12,7 +12,6 @@ from typing_extensions import override
 
 from inspector.analysis.statistics.frame_budget import rate_in_file
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
-from inspector.commands.command import Capability, Command
 from inspector.display_text import counted
 from inspector.events.annotations import AnnotationChange
 from inspector.events.log import EventLog
@@ -23,10 +22,10 @@ from inspector.events.timeline import Timeline
 from inspector.pictures.pictures import Picture, unpacked
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.session import (
+    PastSession,
     SessionPhase,
     SessionStatus,
     ShownLoop,
-    UniformSession,
     frames_wait,
     loops_of,
 )
@@ -75,25 +74,16 @@ class RecordedPictures:
         return self._last[1]
 
 
-class RecordedSession(UniformSession):
+class RecordedSession(PastSession):
     """Shows a recording as it was when it ended; its history goes back to its start."""
 
-    capabilities: Final[frozenset[Capability]] = frozenset()
-    is_recorded: Final = True
-    recorder: Final = None
-    wake_errors: Final = None
-    breakpoints: Final = None
-    undoing: Final = None
-
     def __init__(self, path: Path) -> None:
-        self._path = path
+        super().__init__(path)
         self.history = recording = open_recording(path)  # Everything that was recorded
         self.log, self.timeline = self._read()
         self.pictures = RecordedPictures(recording)
         self.title = recording.title
-        self.source_label = str(path)  # The path of the file
         self._unreported = len(self.log)
-        self._is_closed = False
         # Those in the file; every change is written there before it counts, and nothing else ever
         # is
         self.annotations = Annotations(recording.annotations, self._write)
@@ -127,10 +117,6 @@ class RecordedSession(UniformSession):
         self._unreported = len(self.log)
         return ""
 
-    @override
-    def __repr__(self) -> str:
-        return f"<RecordedSession {self._path.name}>"
-
     @property
     def notes(self) -> tuple[str, ...]:
         return self.history.notes
@@ -145,7 +131,7 @@ class RecordedSession(UniformSession):
         if recording.notes:
             message += f" {recording.notes[0]}"
         return SessionStatus(
-            SessionPhase.HELD, message, "\n".join(recording.notes[1:]), str(self._path)
+            SessionPhase.HELD, message, "\n".join(recording.notes[1:]), str(self.path)
         )
 
     @property
@@ -165,12 +151,9 @@ class RecordedSession(UniformSession):
             each if isinstance(each, int) or each.id in known else structs.replace(each, id=0)
             for each in changes
         ]
-        numbers = annotate_all(self._path, wanted)
+        numbers = annotate_all(self.path, wanted)
         known.update(numbers)
         return numbers
-
-    def submit(self, _command: Command) -> None:
-        """Do nothing: see :attr:`capabilities`."""
 
     def refresh(self) -> int:
         """Return how many events are new: all of them, the first time."""

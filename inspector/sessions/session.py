@@ -224,6 +224,30 @@ class UniformSession:
         return selected or self.timeline.root_id or 0
 
 
+class PastSession(UniformSession):
+    """What a file tells, which nothing changes."""
+
+    capabilities: Final[frozenset[Capability]] = frozenset()
+    is_recorded: Final = True
+    recorder: Final = None
+    wake_errors: Final = None
+    breakpoints: Final = None
+    undoing: Final = None
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.source_label = str(path)
+        self._unreported = 0  # How many events are new in the log
+        self._is_closed = False
+
+    @override
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.path.name}>"
+
+    def submit(self, _command: Command) -> None:
+        """Do nothing: see :attr:`capabilities`."""
+
+
 @runtime_checkable
 class ShowsCapture(Protocol, metaclass=_AskedOnce):
     @property

@@ -7,7 +7,7 @@ from typing import Final
 
 from inspector.cli.command import Subcommand
 from inspector.cli.commands.run import add_outputs
-from inspector.cli.commands.values import count, duration_ns, instant_ns, port, rate
+from inspector.cli.commands.values import add_several, count, duration_ns, instant_ns, port, rate
 
 EPILOG: Final = """\
 The program's own command line comes last; its options are left to it. It may be a
@@ -45,19 +45,17 @@ attached; 126 and 127 if it may not be executed or was not found.
 
 def add_hosts(parser: ArgumentParser) -> None:
     hosts = parser.add_argument_group("on another host")
-    hosts.add_argument(
+    add_several(
+        hosts,
         "--ssh",
         metavar="[USER@]HOST",
-        action="append",
-        default=[],
         help="launch the program there, or attach to a process there, by the system's ssh, "
         "whose options may stand before the host in quotation marks; may be repeated",
     )
-    hosts.add_argument(
+    add_several(
+        hosts,
         "--exec",
         metavar="COMMAND",
-        action="append",
-        default=[],
         help="the same by a command that runs what stands after it, such as “docker exec -i NAME”",
     )
 
@@ -91,11 +89,10 @@ def add_ways(parser: ArgumentParser) -> None:
         type=port,
         help="wait for pages that dial by themselves; 0 for any port",
     )
-    doors.add_argument(
+    add_several(
+        doors,
         "--origin",
         metavar="ORIGIN",
-        action="append",
-        default=[],
         help="origin of pages that may dial besides those of this machine; may be repeated",
     )
 

@@ -9,6 +9,7 @@ from typing import Final
 from inspector.cli.command import Subcommand
 from inspector.cli.commands.recordings import add_scene
 from inspector.cli.commands.values import (
+    add_several,
     add_stream,
     add_without_inspector,
     budget_ms,
@@ -65,24 +66,22 @@ def add_export_arguments(parser: ArgumentParser) -> None:
     parser.set_defaults(parser=parser)
     parser.add_argument("files", metavar="FILE[:COLUMN]", nargs="+", help="files with frame times")
     add_stream(parser)
-    parser.add_argument(
+    add_several(
+        parser,
         "-o",
         "--output",
         metavar="FILE",
         type=Path,
-        action="append",
-        default=[],
         help=f"what to write: {suffixes()}; - for standard output; may be repeated",
     )
     keys = list(dict.fromkeys(each.key for each in exporters()))
-    parser.add_argument(
+    add_several(
+        parser,
         "--as",
         "--format",
         dest="formats",
         metavar="FORMAT",
         choices=(*keys, PYTEST),
-        action="append",
-        default=[],
         help=f"write it beside FILE: {', '.join(keys)}; of a recording also pytest: a test that "
         "runs its scene again; may be repeated",
     )
@@ -196,12 +195,11 @@ def add_graph_options(parser: ArgumentParser) -> None:
         help="frames A up to, but not including, B, counted from 0; or time: 2s:5.5s, 1:00..1:30 "
         "(default all)",
     )
-    graph.add_argument(
+    add_several(
+        graph,
         "--without",
         metavar="WHAT",
         choices=("interventions", "bookmarks"),
-        action="append",
-        default=[],
         help="omit interventions, or bookmarks (with notes, ranges and marks); may be repeated",
     )
     add_without_inspector(graph)

@@ -9,6 +9,7 @@ from inspector.analysis.statistics.frame_budget import OVER_RULE
 from inspector.cli.command import Subcommand
 from inspector.cli.commands.export import add_graph_options, add_overwrite, check_preset, suffixes
 from inspector.cli.commands.values import (
+    add_several,
     add_stream,
     add_time_source,
     count,
@@ -93,12 +94,11 @@ def add_run_arguments(parser: ArgumentParser) -> None:
 
 def add_outputs(parser: ArgumentParser) -> None:
     """Add the arguments for what a run leaves: exports, a recording and the report."""
-    parser.add_argument(
+    add_several(
+        parser,
         "--export",
         metavar="FILE",
         type=output_file,
-        action="append",
-        default=[],
         help=f"write the frame times: {suffixes()}; may be repeated",
     )
     parser.add_argument(

@@ -8,7 +8,12 @@ from typing import Final
 
 from inspector.cli.command import Subcommand
 from inspector.cli.commands.export import add_overwrite
-from inspector.cli.commands.values import add_stream, add_without_inspector, output_file
+from inspector.cli.commands.values import (
+    add_several,
+    add_stream,
+    add_without_inspector,
+    output_file,
+)
 from inspector.foreign.numbers import number_in, refusal
 
 #: CapFrameX's defaults, as of :class:`~inspector.analysis.statistics.time_series.StutterLimits`.
@@ -96,13 +101,12 @@ def _number(text: str, what: str, above: int, most: int, hint: str) -> float:
 
 
 def _add_outputs(parser: ArgumentParser, what: str) -> None:
-    parser.add_argument(
+    add_several(
+        parser,
         "-o",
         "--output",
         dest="outputs",
         metavar="FILE",
-        action="append",
-        default=[],
         type=output_file,
         help=f"write {what}; may be repeated",
     )
@@ -157,19 +161,17 @@ def add_stats_arguments(stats: ArgumentParser) -> None:
         default="all",
         help="frames A up to, but not including, B, counted from 0; or time: 2s:5.5s (default all)",
     )
-    stats.add_argument(
+    add_several(
+        stats,
         "--metric",
         metavar="ID",
-        action="append",
-        default=[],
         help="only this one; may be repeated (default: all, or a few for several files)",
     )
-    stats.add_argument(
+    add_several(
+        stats,
         "--assert",
         dest="conditions",
         metavar="CONDITION",
-        action="append",
-        default=[],
         help="fail unless it holds, such as “p99 < 16.7ms”; may be repeated",
     )
     stats.add_argument(
@@ -213,12 +215,11 @@ def add_compare_arguments(compare: ArgumentParser) -> None:
     )
     add_stream(compare)
     _add_stutter_limits(compare, "; compares the time of either, too")
-    compare.add_argument(
+    add_several(
+        compare,
         "--fail-if",
         dest="conditions",
         metavar="CONDITION",
-        action="append",
-        default=[],
         help="fail if it holds, such as “p99 > +5%%”; may be repeated",
     )
     _add_allow_missing(compare)

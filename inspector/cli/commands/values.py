@@ -17,6 +17,7 @@ from argparse import (
 )
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from typing_extensions import override
 
@@ -48,6 +49,15 @@ def add_without_inspector(parser: ArgumentParser | _ArgumentGroup) -> None:
         action="store_true",
         help="leave out of the numbers the frames over budget because of the inspector alone",
     )
+
+
+def add_several(
+    parser: ArgumentParser | _ArgumentGroup,
+    *names: str,
+    **about: Any,  # noqa: ANN401 - what argparse takes
+) -> None:
+    """Add an argument that may be repeated."""
+    parser.add_argument(*names, action="append", default=[], **about)
 
 
 def output_file(text: str) -> Path:

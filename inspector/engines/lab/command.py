@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from inspector.cli.command import Subcommand
-from inspector.cli.commands.values import add_stream, duration_ns
+from inspector.cli.commands.values import add_several, add_stream, duration_ns
 
 LAB_EPILOG: Final = """\
 what is compared:
@@ -42,42 +42,37 @@ not valid; 4 if the scene could not be loaded; 9 if a file could not be read.
 def add_lab_arguments(lab: ArgumentParser) -> None:
     what = lab.add_argument_group("what to run (default: an interval of 1 second)")
     what.add_argument("--scene", metavar="FILE", help="a scene file, or a number or name")
-    what.add_argument(
+    add_several(
+        what,
         "--timers",
         metavar="FILE",
         type=Path,
-        action="append",
-        default=[],
         help="a CSV or JSON of timers; may be repeated",
     )
-    what.add_argument(
+    add_several(
+        what,
         "--timer",
         metavar="NAME=INTERVAL",
-        action="append",
-        default=[],
         help="one timer, see below; may be repeated",
     )
-    what.add_argument(
+    add_several(
+        what,
         "--subject",
         metavar="NAME",
-        action="append",
-        default=[],
         help="what timers run on: names as --list shows them, with commas; egret* for a "
         "family (default all)",
     )
     under = lab.add_argument_group("displays")
-    under.add_argument(
+    add_several(
+        under,
         "--display",
         metavar="HZ",
-        action="append",
-        default=[],
         help="rates, separated by commas; variable or variable:SEED (default 60,144,240)",
     )
-    under.add_argument(
+    add_several(
+        under,
         "--frame-times",
         metavar="FILE[:COLUMN]",
-        action="append",
-        default=[],
         help="use the frames of a capture as another display; may be repeated",
     )
     add_stream(under)
@@ -88,12 +83,11 @@ def add_lab_arguments(lab: ArgumentParser) -> None:
         help="length of the runs (default 10; for a capture, its length)",
     )
     output = lab.add_argument_group("output")
-    output.add_argument(
+    add_several(
+        output,
         "--export",
         metavar="FILE",
         type=Path,
-        action="append",
-        default=[],
         help="write the table (.csv), every firing (.json) or a picture (.svg .png .pdf); "
         "may be repeated",
     )
