@@ -821,6 +821,28 @@ def test_that_the_past_of_a_call_is_read_on(stand: Stand) -> None:
         assert read_on == again
 
 
+def test_that_failures_are_counted_once_however_often_the_past_is_read_on(
+    tmp_path: Path,
+) -> None:
+    stand = Stand(
+        tmp_path,
+        """
+        def build(stage):
+            stage.root.set_interval(0.1, lambda: 1 / 0, name="fails")
+        """,
+    )
+    past = CallPast(CallId(stand.timers("fails")[0]))
+    stand.run(1)
+    history = stand.session.history
+    for cursor in range(0, history.end, 7):
+        past.read(history, cursor)
+    past.read(history, history.end)
+
+    raised = [event for event in history.events(0, history.end) if event[1] == CALLBACK_FAILED]
+    assert past.failures == len(raised) == 10
+    stand.session.close()
+
+
 def test_that_the_past_of_a_call_is_known_at_any_earlier_place(stand: Stand) -> None:
     stand.run(4)
     history = stand.session.history

@@ -23,6 +23,7 @@ from inspector.probe.adapters.uvloop import UvloopAdapter
 from inspector.probe.connection import Connection, LinkClosed
 from inspector.probe.cost import CostMeter
 from inspector.probe.kinds import RATE_DENOMINATOR as D
+from inspector.probe.link import program_name
 from inspector.probe.program import Program
 from inspector.probe.requests import Requests
 from inspector.probe.sampler import Sampler
@@ -373,6 +374,32 @@ def test_that_the_hooks_of_a_library_are_measured_once_it_is_ready(played: Playe
     assert FRAME_ENDED not in meter.by_kind
     assert meter.spent_ns(Counter({FRAME_ENDED: 100})) >= 100_000_000
     meter.spent_ns(Counter())
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("python game.py level.json", "game.py"),
+        ("python -u -X dev -W error --check-hash-based-pycs never src/game.py", "game.py"),
+        ("python -m game.main run", "game.main"),
+        ("python -Im game", "game"),
+        ("python -m", "python"),
+        ("python -c pass game.py", "python -c"),
+        ("python -c", "python -c"),
+        ("python -c from\xa0multiprocessing.spawn", "child of multiprocessing"),
+        ("python src/", "src/"),
+        ("python -i", "python"),
+        ("python", "python"),
+        ("", "python"),
+    ],
+)
+def test_that_a_program_is_called_as_its_script_or_module(
+    line: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [word.replace("\xa0", " ") for word in line.split(" ") if word]
+    monkeypatch.setattr(sys, "orig_argv", words)
+
+    assert program_name() == name
 
 
 def test_that_the_cost_is_not_negative_on_the_thread_that_follows_a_fork(played: Played) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Condition, Event, Thread, get_ident
@@ -12,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from inspector.probe import outside
 from inspector.probe import waits as waits_module
 from inspector.probe.adapters.python_time import PythonTimeAdapter
 from inspector.probe.awaited import Goal, Wait, never
@@ -83,22 +81,6 @@ def test_that_a_thread_that_waits_in_virtual_time_has_returned_to_it() -> None:
 
     assert waits.begin(Wait(clock, None, lambda: None, lambda: True))
     assert waits.returning == {-1}
-
-
-def test_that_only_a_pipe_with_both_ends_in_a_program_without_children_is_its_own(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    reader, writer = os.pipe()
-    found = {}
-    for has_children in (True, False):
-        monkeypatch.setattr(outside, "_has_children", lambda has=has_children: has)
-        found[has_children] = outside.awaited_in_file(reader)
-    os.close(writer)
-    half = outside.awaited_in_file(reader)
-    os.close(reader)
-
-    assert found == {True: half, False: ""}
-    assert half.startswith(f"file {reader} (pipe:")
 
 
 @pytest.mark.parametrize("is_notified", [True, False])

@@ -545,6 +545,19 @@ def test_that_there_is_nothing_before_the_first_frame(scene_path: Path) -> None:
     session.close()
 
 
+def test_that_going_back_to_the_present_is_no_error_and_keeps_all_frames(scene_path: Path) -> None:
+    session = held_session(scene_path)
+    step_one_by_one(session, 5)
+    go_all_the_way(session)
+
+    session.submit(RewindTo(session.timeline.at_ns))
+    go_all_the_way(session)
+
+    assert [record.refusal for record in session.timeline.commands][-1:] == [""]
+    assert session.frames_run == 5
+    session.close()
+
+
 def test_that_a_scene_that_uses_the_time_of_day_is_told_so(tmp_path: Path) -> None:
     path = scene_file(
         tmp_path,
