@@ -11,9 +11,17 @@ from inspector.analysis.explain.blocker_reasons import stands_still
 from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers
 from inspector.display_text import counted, without_quotes
 from inspector.events.history import History
+from inspector.events.states import ClockState
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_instant
-from inspector.vocabulary import CLOCK_ADDED, CLOCK_RATE, CLOCK_RESUMED, rate_chip, ratio_text
+from inspector.vocabulary import (
+    CLOCK_ADDED,
+    CLOCK_RATE,
+    CLOCK_REMOVED,
+    CLOCK_RESUMED,
+    rate_chip,
+    ratio_text,
+)
 
 from ..kit.texts.clock_texts import rate_algebra
 from ..session.bridge import Selection
@@ -50,6 +58,8 @@ class ClockHistory:
     def __init__(self) -> None:
         self._key: tuple[object, ...] = ()
         self._row: DetailRow | None = None
+        self._absent_key: tuple[object, ...] = ()
+        self._absent: list[DetailRow] = []
 
     def before_pause(self, history: History, clock_id: int, paused_ns: int) -> DetailRow | None:
         """Return at which rate a clock ran before it was paused, and since when."""
@@ -64,6 +74,13 @@ class ClockHistory:
             self._key, self._row = key, _rate_step(history, timeline, clock_id)
         return self._row
 
+    def absent(self, history: History, timeline: Timeline, clock_id: int) -> list[DetailRow]:
+        """Return what is said of a clock that a state does not have."""
+        key = history, clock_id, timeline, timeline.structure_version
+        if key != self._absent_key:
+            self._absent_key, self._absent = key, _absent_rows(history, timeline, clock_id)
+        return self._absent
+
 
 def clock_rows(  # noqa: PLR0913, PLR0917 - the clock at an instant, and what knows of it
     history: History,
@@ -75,12 +92,11 @@ def clock_rows(  # noqa: PLR0913, PLR0917 - the clock at an instant, and what kn
 ) -> list[DetailRow]:
     clock = timeline.clocks.get(clock_id)
     if clock is None:
-        return [sentence("This clock no longer exists: it was removed.")]
+        return past.absent(history, timeline, clock_id)
     blockers = clock_blockers(timeline, clock_id)
-    above = path_links(timeline, clock.parent_id) if clock.parent_id else ()
     among = clock_counts.in_branch(timeline, clock_id)
     pending = int(np.count_nonzero(among))
-    rows = [about("Clock", above), heading(clock.name), answer(_answer(timeline, clock_id))]
+    rows = _head(timeline, clock, _answer(timeline, clock_id))
     chain = _chain(history, timeline, clock_id, past, pending)
     if chain:
         rows += [heading("Why"), *chain]
@@ -101,6 +117,23 @@ def clock_rows(  # noqa: PLR0913, PLR0917 - the clock at an instant, and what kn
         rows.append(heading(f"{len(clock.children):,} below it"))
         rows.append(linked("", _clock_links(timeline, clock.children)))
     return rows
+
+
+def _head(timeline: Timeline, clock: ClockState, said: str) -> list[DetailRow]:
+    above = path_links(timeline, clock.parent_id) if clock.parent_id else ()
+    return [about("Clock", above), heading(clock.name), answer(said)]
+
+
+def _absent_rows(history: History, timeline: Timeline, clock_id: int) -> list[DetailRow]:
+    cursor = min(timeline.events_folded, history.end)
+    removed = last_event(history, cursor, {CLOCK_REMOVED}, clock_id)
+    state = history.state_before(history.end if removed is None else removed[0])
+    clock = state.clocks.get(clock_id)
+    if clock is None:
+        return [sentence("This clock no longer exists: it was removed.")]
+    if removed is None:
+        return _head(state, clock, "It does not exist yet.")
+    return _head(state, clock, f"It was removed at {format_instant(removed[1][0])}.")
 
 
 def _effective_text(timeline: Timeline, clock_id: int) -> str:

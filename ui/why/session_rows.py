@@ -217,7 +217,7 @@ def _waiting(timeline: Timeline) -> int:
 
 def program_rows(program: AttachedProgram) -> list[DetailRow]:
     facts = [DetailRow(title, text) for title, text in program.facts]
-    return [heading(f"Program “{program.name}”"), *facts]
+    return [heading(f"Program {program.name}"), *facts]
 
 
 def limit_rows(session: Session, clock_id: int) -> list[DetailRow]:
@@ -229,7 +229,8 @@ def limit_rows(session: Session, clock_id: int) -> list[DetailRow]:
         return []
     frames = session.frames_text(clock_id)
     found = [DetailRow("Frames", frames)] if frames else []
-    if limits := program.limits(clock_id):
+    # Of one that has ended, all that could be said is that.
+    if program.is_attached and (limits := program.limits(clock_id)):
         found.append(heading("What the program does not allow"))
         found += [DetailRow(title, text) for title, text in limits]
     return [*found, *program_rows(program)]

@@ -231,7 +231,9 @@ class JoinedProgram:
 
     @property
     def state(self) -> str:
-        return self.ended or ("silent" if self.is_silent else "attached")
+        if self.ended:
+            return "no longer attached"
+        return "silent" if self.is_silent else "attached"
 
     @property
     def brief(self) -> str:

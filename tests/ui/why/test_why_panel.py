@@ -215,6 +215,28 @@ def test_that_a_paused_clock_says_what_waits_what_runs_on_and_how_it_ran_before(
     assert stand.value("Effective") == "0, as it is paused"
 
 
+def test_that_a_clock_that_is_not_there_is_named_and_says_since_when(stand: Stand) -> None:
+    stand.run_to_ms(1_000)
+    stand.enemies.remove()
+    stand.run_to_ms(2_000)
+
+    stand.bridge.select(Selection.clock(stand.enemies.id))
+
+    assert stand.lines() == ["Clock · root / game", "enemies", "It was removed at 0:01.000."]
+
+
+def test_that_a_clock_is_not_there_yet_before_it_was_added(stand: Stand) -> None:
+    stand.run_to_ms(1_000)
+    imps = stand.game.child("imps")
+    stand.run_to_ms(2_000)
+    stand.bridge.select(Selection.clock(imps.id))
+
+    stand.bridge.set_playhead(500_000_000)
+    stand.panel.refresh()
+
+    assert stand.lines()[1:] == ["imps", "It does not exist yet."]
+
+
 def test_that_a_timer_that_waits_and_is_due_has_nothing_left(stand: Stand) -> None:
     stand.enemies.pause()
     stand.enemies.set_timeout(0, print, name="imp")

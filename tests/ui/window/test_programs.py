@@ -32,11 +32,12 @@ from ui.frame_times.panel import FrameTimesPanel
 from ui.kit.texts.run_states import run_state_of
 from ui.kit.theme import ColorRole
 from ui.scene.panel import ScenePanel
+from ui.scene.program_card import ProgramCard
 from ui.session.bridge import Selection
 from ui.timeline.panel import TimelinePanel
 from ui.timer_queue.panel import TimerQueuePanel
 from ui.why.panel import WhyPanel
-from ui.why.session_rows import _timer_rows
+from ui.why.session_rows import _timer_rows, limit_rows
 from ui.window.dialogs.open_program import OpenProgramDialog
 
 SERVER, LOOP = 2, 3
@@ -270,6 +271,12 @@ def test_that_the_end_of_a_program_is_a_notice_and_the_timeline_stays(
     assert "no longer attached" in attached.action("run-or-hold")[1]
     (runs, *_) = _timer_rows(attached.session, attached.session.status, timeline)
     assert runs.text.startswith("It has ended. 1 timer is pending, ")
+    card = attached.shell.window.findChild(ProgramCard)
+    assert card is not None
+    assert card.state == "no longer attached"
+    # That it allows nothing any more need not be said of each thing.
+    said = [row.text for row in limit_rows(attached.session, SERVER)]
+    assert "What the program does not allow" not in said
 
 
 def test_that_detaching_lets_the_program_go_on(attached: ProgramInWindow) -> None:
