@@ -69,19 +69,19 @@ class LaneTexts(NamedTuple):
         past = self.store.clocks.by_id.get(number)
         if past is None:
             return None, math.inf
-        at_ns = timeline.at_ns
-        step = past.place_at(at_ns)
-        # Of a stretch that begins at this instant nothing is to be seen.
-        begins = step > 0 and past.at_ns[step] == at_ns
-        head = clock_head(past, at_ns - begins, window, place)
+        step = past.place_at(timeline.at_ns)
         end, wide = self.shown_x - BESIDE_LINE, math.ceil(self.width_of(text))
+        # Of a pause that has just begun or ended, little is to be seen behind the local time.
+        rates = past.value[max(step - 1, 0) : step + 1]
+        begins = len(rates) > 1 and min(rates) <= 0 and past.at_ns[step] > window.at(end - wide / 2)
+        head = clock_head(past, past.at_ns[step] - 1 if begins else timeline.at_ns, window, place)
         blocks = self.store.blocks.within(number, window.at(end - wide), window.at(end))
         if head is None or any(block.lasts for block in blocks):
             # What blocks its loop now is more than where it has come to.
             return None, math.inf
-        stands = (past.value[step - 1] if begins else timeline.clocks[number].n) == 0
+        stands = (rates[0] if begins else timeline.clocks[number].n) == 0
         head = head._replace(is_filled=head.is_filled and not stands)
-        is_crossed = stands or bool(blocks)
+        is_crossed = stands or begins or bool(blocks)
         patches = list[Patch]()
         # At the present, a pause has words only where they have room beside the local time.
         label = 0.0 if stands and not self.is_past else self.width_of(head.label)

@@ -358,6 +358,17 @@ def test_that_words_of_a_pause_in_the_past_leave_hatching_to_a_local_time(
     assert time.hatch == ""
 
 
+def test_that_the_local_time_of_a_pause_of_few_pixels_lies_on_the_bar_before_it(
+    panel: TimelinePanel, session: LanesSession
+) -> None:
+    session.game.pause()
+    session.play(20)
+
+    *_, time = local_time_of_game(panel, session, session.timeline.at_ns, 600).patches
+
+    assert time.color == theme_colors(Theme("light"))["clock"]
+
+
 def test_that_at_the_end_of_a_pause_its_local_time_lies_on_hatching(
     panel: TimelinePanel, session: LanesSession
 ) -> None:
