@@ -21,7 +21,7 @@ def label_of(callback: Callable[..., object]) -> str:
 def checked_callable(callback: object) -> None:
     """Refuse what cannot be called, and async and generator functions, with a ``TypeError``."""
     if not callable(callback):
-        # What most functions return.
+        # Most likely the result of a function that was called by mistake.
         hint = "; pass the function itself, without calling it" if callback is None else ""
         raise TypeError(f"not callable: {shown(callback)}{hint}")
     flags = _flags_of(callback)

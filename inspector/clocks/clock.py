@@ -45,7 +45,7 @@ from inspector.vocabulary import (
     TIMER_ORIGIN,
 )
 
-#: Seconds within the limit of what can be asked for.
+#: Delays below this many seconds are within the limit, and need no further check.
 _USUAL_S = 1e9
 #: Tells this module's frames from those of the user's program.
 _OWN_GLOBALS = globals()
@@ -287,7 +287,7 @@ class Clock(ClockNode):
             clock._armed_ns = NOTHING_IS_EARLIER
             clock.queue.clear()
             clock.queue = TimerQueue()
-            # Refuses new timers, so that setting them need not ask for that each time.
+            # A removed clock refuses new timers here, which saves a check whenever one is set.
             clock._buckets = clock.queue.buckets = defaultdict(clock._refuse_timers)
 
     # ---------------------------------------------------------------- timers
@@ -316,7 +316,7 @@ class Clock(ClockNode):
                 :meth:`post`.
         """
         if type(delay) is float and -_USUAL_S < delay < _USUAL_S:
-            # As seconds_to_ns() does, which takes three times as long.
+            # Inlined from seconds_to_ns(): calling it takes three times as long.
             delay_ns = round(delay * NS_PER_SECOND)
         else:
             try:
@@ -326,7 +326,7 @@ class Clock(ClockNode):
                 raise refused_seconds(call, "delay", delay, error, callback) from None
         if args or name:
             return self.set_timeout_ns(delay_ns, callback, *args, name=name)
-        # The most frequent call; unpacking nothing would take a tenth of it.
+        # The most frequent case: unpacking empty arguments would cost another tenth.
         return self.set_timeout_ns(delay_ns, callback)
 
     def set_timeout_ns(
@@ -340,7 +340,7 @@ class Clock(ClockNode):
         if not callable(callback):
             checked_callable(callback)  # type: ignore[unreachable]
         tree = self.tree
-        # As a local variable: Python is slow to call what an attribute of an instance holds.
+        # A local variable, because Python is slow to call the value of an instance attribute.
         is_ready = tree.is_ready
         if name or not is_ready():
             tree.sync()
@@ -569,11 +569,11 @@ class Clock(ClockNode):
             self._earlier(due_ns, timer.order)
 
     def _call_site(self, calls: int = 1) -> CallSite | None:
-        """Return where the user's program called this clock, through so many calls at least."""
+        """Return where the user's program called this clock, skipping at least ``calls`` frames."""
         tree = self.tree
         if not tree.keeps_call_sites:
             return None
-        # Each frame that is looked at is made an object first.
+        # Python creates an object for each frame visited here, so as few as possible are.
         frame: FrameType | None = sys._getframe(calls)
         while frame is not None and frame.f_globals is _OWN_GLOBALS:
             frame = frame.f_back
@@ -600,10 +600,10 @@ class Clock(ClockNode):
             tree.record((tree.now_ns, TIMER_CLEARED, timer.id, sid, cause))
 
     def _until_due_ns(self, delay_ns: int) -> int:
-        """Return how long a new timer waits; what is due now is not before this instant."""
+        """Return a new timer's delay, and keep what is due now from being due before now."""
         if checked_ns(delay_ns) > 0:
             return delay_ns
-        # Whether every rate up to the root is 1 is known except after a change.
+        # Floors matter only below a rate other than 1, which is not known right after a change.
         if self._session_shift_ns is None or self._session_shift_version != self.tree.version:
             self.raise_floors()
         return 0

@@ -55,7 +55,7 @@ class CallbackFailure:
         below = top.tb_next if top is not None and top.tb_next is not None else top
         report = traceback.TracebackException(type(error), error, below, compact=True)
         if isinstance(error, UserInterruptError):
-            # The frame that interrupted it.
+            # Drops the frame of the signal handler that raised it.
             del report.stack[-1:]
         return as_shown("".join(report.format()))
 

@@ -62,9 +62,9 @@ class Members:
         self._below: dict[int, MutableSet[int]] = {}
         self._of_clock: dict[int, MutableSet[int]] = {}
         self._places: dict[int, MutableSet[int]] = {}
-        # By identity, while the owner of the member lives.
+        # Member numbers by id() of the object they describe, while the owner of the member lives.
         self._things: dict[int, int] = {}
-        # The inverse, to drop it together with its member.
+        # The inverse of _things, to drop an object together with its member.
         self._identities: dict[int, int] = {}
         self.frame_began_ns = 0
         self.cause = 0

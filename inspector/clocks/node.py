@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from inspector.clocks.clock import Clock
     from inspector.clocks.tree import ClockTree
 
-#: For ``_armed_ns``: no due time is early enough to matter now.
+#: Value of ``_armed_ns`` while no new timer can make the wake earlier.
 NOTHING_IS_EARLIER = -(2**63)
 
 
@@ -78,7 +78,7 @@ class ClockNode:
         self.id = clock_id
         self.children: list[Clock] = []
         self.queue = TimerQueue()
-        # Those of the queue, which keeps them: one step less for whoever sets a timer.
+        # The queue's own buckets, kept here too to save an attribute lookup per new timer.
         self._buckets = self.queue.buckets
         self.is_paused = False
         self.is_removed = False
@@ -90,8 +90,8 @@ class ClockNode:
         self._session_shift_version = -1
         # Whether the first entry here may be later than the wake entry.
         self.is_wake_doubtful = False
-        # The wake may not be before this parent time: that of the last change of the mapping, or
-        # of the last change in the branch that made something due at once.
+        # The wake is never before this parent time: the last change of the mapping, or the last
+        # change in the branch that made something due at once.
         self._floor_ns = -NEVER
         # Order of the last resume or move: all timers of the branch count as scheduled then.
         self._reordered = 0
@@ -99,8 +99,8 @@ class ClockNode:
         # Local due time of the wake; later timers need no new wake.
         self._armed_ns = NEVER
         self._on_path = False
-        # The local time, and for which session time it is known. No change of the tree makes local
-        # time jump, so within an instant it stays true.
+        # The local time, and the session time at which it was computed. Changes of the tree never
+        # make local time jump, so it stays valid within one instant.
         self._known_at_ns = -1
         self._local_ns = 0
 
@@ -157,7 +157,7 @@ class ClockNode:
         """Compute the local time from the nearest clock above that knows its own."""
         tree = self.tree
         if not tree.is_owner():
-            # The values kept below are those of its thread.
+            # The cached values belong to the thread that drives the tree.
             tree.check_thread()
         now_ns = tree.now_ns
         path = []
@@ -199,7 +199,7 @@ class ClockNode:
         while clock is not None:
             above = clock._above
             if clock._shift_ns is None and above is not None:
-                # Not time_ns: the source moves on meanwhile, and all levels mean one instant.
+                # Not time_ns, which reads the source again: all levels must use one instant.
                 at_ns = above._resolve()
                 if clock._floor_ns < at_ns:
                     clock._floor_ns = at_ns
@@ -262,7 +262,7 @@ class ClockNode:
                 return
             armed_ns = clock._armed_ns
             if due_ns >= armed_ns and (
-                # A new tie comes later; a resumed clock has old entries.
+                # A new timer ties after the wake entry; those of a resumed clock may be older.
                 due_ns > armed_ns or clock.wake is None or order >= clock.wake[1]
             ):
                 return
@@ -283,7 +283,7 @@ class ClockNode:
         self.wake = entry = (wake_ns, order, self)
         above.queue.push_entry(entry)
         if replaced is not None and replaced[:2] < entry[:2]:
-            # On a fast clock, an earlier due time may be the same instant above.
+            # On a fast clock, an earlier local due time may map to the same instant above.
             above.doubt_wake()
         return wake_ns, order
 
@@ -405,7 +405,7 @@ class ClockNode:
         self._on_path = True
         self.wake = None
         if limit_ns < self._floor_ns:
-            # Everything due before the floor counts as due there: one at a time, by order.
+            # Whatever was due before the floor counts as due at the floor, one at a time by order.
             limit_ns = -NEVER
         else:
             shift = self._shift_ns
@@ -415,7 +415,7 @@ class ClockNode:
             # need not be told about new ones.
             self._armed_ns = NOTHING_IS_EARLIER
             return head, limit_ns
-        # A new timer here may be due before the next one of a clock below.
+        # A new timer of this clock may be due before the next one of a clock below it.
         self._armed_ns = NEVER
         heappop(queue.near)
         if queue.near or queue.keys or queue.position < len(queue.run):
@@ -433,7 +433,7 @@ class ClockNode:
             head: The first entry of the queue, if known.
         """
         self._on_path = False
-        # Of any type, as head above: narrowing it would take an instruction more.
+        # Any, because an assertion that narrows the type would cost an instruction.
         above: Any = self._above
         if self.wake is not None or not (above._on_path or above._above is None):
             # A callback has moved, paused or resumed a clock on the path.

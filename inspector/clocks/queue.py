@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 #: everything about 5 % slower, except for timers that repeat within a frame.
 BUCKET_SHIFT = 24
 
-#: The last bucket (in 292 years): events hold due times in 64 bits, whose greatest number
-#: means never.
+#: The last bucket, in 292 years: due times are 64-bit in events, where the greatest means never.
 LAST_BUCKET = (NEVER >> BUCKET_SHIFT) - 1
 
 #: Below this many cancelled entries the queue is not compacted.
@@ -106,7 +105,7 @@ class TimerQueue:
         ):
             del buckets[number]
             heappush(self.near, (due, timer.order, timer))
-            # What is due at the same instant as the end of the batch comes after it.
+            # An entry due at the same instant as the end of the batch comes after the batch.
             if self.batch and due < self.batch[-1].due_ns:
                 self.return_batch()
         elif number <= LAST_BUCKET:
@@ -118,7 +117,7 @@ class TimerQueue:
             del buckets[number]
             if not timer.interval_ns:
                 raise ValueError(beyond_reach(timer.clock, due))
-            # The call that is about to happen is its last.
+            # Its last call is about to happen.
             timer.callback = None
 
     def push_entry(self, entry: Entry) -> None:
@@ -129,7 +128,7 @@ class TimerQueue:
 
     def head(self) -> Entry | None:
         """Return the earliest entry without removing it, ``None`` when empty."""
-        # Not split up: called several times a frame for each clock with due timers.
+        # Kept in one function: it runs several times a frame for each clock with due timers.
         near, run, position = self.near, self.run, self.position
         first = None
         if near:
@@ -200,7 +199,7 @@ class TimerQueue:
         run, position = self.run, self.position
         cut = len(run)
         if run[-1].due_ns > limit_ns:
-            # The first is taken whatever the limit: its order makes it next.
+            # The first timer is taken whatever the limit, because its order already made it next.
             cut = bisect_right(run, limit_ns, position + 1, key=_due_of)
         self.position = cut
         return run[position:cut]
@@ -208,7 +207,7 @@ class TimerQueue:
     def _take_near(self, limit_ns: int) -> list[Timer]:
         """Remove the timers at the front of ``near`` that precede ``run``."""
         near = self.near
-        # The first is a timer, as it is next.
+        # Known to be a timer: a clock's wake entry is never run from here.
         first: Any = heappop(near)[2]
         batch: list[Timer] = [first]
         if not near or near[0][0] > limit_ns:
@@ -219,7 +218,7 @@ class TimerQueue:
             limit_ns = min(limit_ns, (self.keys[0] << BUCKET_SHIFT) - 1)
         while near and near[0][0] <= limit_ns:
             following = near[0][2]
-            # An entry that was overdue when its clock resumed has its own time.
+            # A timer that was overdue when its clock resumed keeps its own due time.
             if following.is_clock or following.due_ns != near[0][0]:
                 break
             heappop(near)

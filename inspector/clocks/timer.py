@@ -44,11 +44,11 @@ class MissedTicks(Enum):
     SKIP = "skip"
 
 
-#: In place of the arguments of a timer that was called, which tells it from a cleared one.
+#: Replaces the arguments of a timer that has fired, to tell it from a cleared one.
 FIRED: Final = object()
 
-#: In place of the arguments of a timer that repeats, by which the drain loop knows it: of most,
-#: which have none and miss no ticks, and of any other.
+#: Replace the arguments of a repeating timer, so that the drain loop recognises it:
+#: ``REPEATS`` if it has no arguments and needs no policy for missed ticks, as most have not.
 REPEATS: Final = object()
 REPEATS_OTHERWISE: Final = object()
 
@@ -71,8 +71,8 @@ class Timer:
         name: The user's name for it, or an empty text.
     """
 
-    # One small object per timer, and no tuple, keeps a million of them cheap; a name, a
-    # call site or a count is in subclasses.
+    # One small object per timer, without a tuple, keeps a million of them cheap. Names, call
+    # sites and counts are in subclasses.
     __slots__ = ("args", "callback", "clock", "due_ns", "order")
 
     name = ""

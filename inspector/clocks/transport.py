@@ -12,7 +12,7 @@ from inspector.vocabulary import TRANSPORT, Mode
 if TYPE_CHECKING:
     from inspector.clocks.tree import ClockTree
 
-#: No frame gets a longer delta, however long the program was stopped.
+#: The longest delta of a frame, however long the program was stopped.
 DEFAULT_MAX_DELTA_NS = 250_000_000
 
 
@@ -72,7 +72,7 @@ class Transport:
         self._cut_ns = 0
         self._is_finishing = False
         self._is_busy = False
-        # Whether the current or last frame has held it.
+        # Whether the transport was held during the current or last frame.
         self._was_held = False
         # Virtual time stops with the tree; a real source runs on between wakes.
         self._is_virtual = isinstance(source, ManualTimeSource)
@@ -278,7 +278,7 @@ class Transport:
         """Bring session time up to the source without calling anything."""
         self.tree.check_thread()
         if not self.is_running:
-            # Held inside a callback, which restored this on its return.
+            # A callback held the transport, and set this again when it returned.
             self.tree.follow(None)
             return
         self.tree.jump_to(self._read_source())
@@ -320,13 +320,13 @@ class Transport:
             arrived = tree.run_to(observed_ns, observed_ns=observed_ns)
             period_ns = self._frame_period_ns
             if period_ns is not None and arrived and self._frame_due_ns <= observed_ns:
-                # Before the frame, so that a new period set in it wins.
+                # Computed before the frame, so that a period set during the frame takes precedence.
                 missed = (observed_ns - self._frame_due_ns) // period_ns
                 self._frame_due_ns += (missed + 1) * period_ns
                 self._run_frame()
         finally:
             self._is_busy = False
-            # A callback may have held it.
+            # A callback may have held the transport.
             tree.follow(present if self.is_running else None)
 
     def _finish_wake(self) -> None:
@@ -347,6 +347,6 @@ class Transport:
         due_ns = self.tree.next_wake_ns()
         if self._frame_period_ns is not None:
             due_ns = self._frame_due_ns if due_ns is None else min(due_ns, self._frame_due_ns)
-        # What is overdue now is not a stall yet.
+        # A timer that is overdue now is requested for now: that is not a stall yet.
         self._asked_ns = None if due_ns is None else max(due_ns, self.tree.now_ns)
         self.source.set_wake(None if due_ns is None else due_ns - self._offset_ns)

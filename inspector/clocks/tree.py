@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: The source's reading in virtual time; also "before everything".
+#: Stands for the source's reading in virtual time; earlier than every instant.
 _NO_READING = -NEVER
 
 #: More timers set and called within one instant count as endless.
 ENDLESS_LIMIT = 100_000
 
-#: Timers set or repeated, and frames run, in one advance: some seconds of doing nothing else.
+#: Limit of timers set or repeated, and of frames, in one advance: some seconds of work.
 MOST_IN_WAKE = 10_000_000
 
 #: No limit on the number of timers.
@@ -149,7 +149,7 @@ class ClockTree:
         self._sink = sink
         self._become_owner()
         self.record_to(None if sink is None else sink.append)
-        # Whether the calling thread drives it; bool, which returns False, while none does.
+        # Tells whether the calling thread drives the tree; bool(), which is False, while none does.
         self._is_driver: Callable[[], bool] = bool
         self._posted: deque[tuple[ClockNode, Callable[..., object], tuple[Any, ...]]] = deque()
         self.on_posted: Callable[[], None] | None = None
@@ -158,14 +158,14 @@ class ClockTree:
         self.most_in_wake: int | None = MOST_IN_WAKE
         self.on_failure: Callable[[CallbackFailure], None] | None = None
         self.on_earlier_wake: Callable[[], None] | None = None
-        # By identity of the code object, which is kept so that the identity stays unique.
+        # Keyed by id() of the code object, which is kept alive so that its id stays unique.
         self._sites: dict[tuple[int, int], tuple[CodeType, CallSite]] = {}
         self._labels: dict[tuple[int, str], tuple[CodeType, int]] = {}
         self._last_clock_id = 0
         self.has_fast_clocks = False
         self.is_draining = False
         self._is_interrupted = False
-        # Whose timers are being called, or were last.
+        # The queue whose timers are being called, or were called last.
         self._draining = TimerQueue()
         self.is_halted = False
         # The source's reading in session time while timers are called; _NO_READING when
@@ -174,7 +174,7 @@ class ClockTree:
         self._endless_at_ns = -1
         self._endless_order = 0
         self._endless_count = 0
-        # Order from which on a wake-up has had too many timers.
+        # A wake-up that gives out a higher order number has set too many timers.
         self._last_order_allowed = _ANY_ORDER
         # Session time as a clock: above the root, never paused, holds nothing itself.
         driver = Clock(self, None, "session", 0)
@@ -195,7 +195,7 @@ class ClockTree:
         """
         return max(self.now_ns, self._observed_ns) if self.is_draining else self.now_ns
 
-    # Keyword-only arguments would keep Python from calling it the fast way.
+    # Positional, because Python calls functions with keyword-only arguments more slowly.
     def run_to(self, target_ns: int, observed_ns: int | None = None) -> bool:
         """Call everything due up to ``target_ns``, in order, and stop there.
 
@@ -214,7 +214,7 @@ class ClockTree:
         """
         if self.is_draining:
             raise RuntimeError("time is already being advanced; a callback cannot advance it")
-        # As a local variable: Python is slow to call what an attribute of an instance holds.
+        # A local variable, because Python is slow to call the value of an instance attribute.
         is_driver = self._is_driver
         if not is_driver():
             self._become_driver()
@@ -265,8 +265,8 @@ class ClockTree:
                 clock, wake = head[2], head
             if wake is None:
                 return None
-            # Outdated by a cancelled timer. The right one is later, so nothing above
-            # needs to know.
+            # Outdated by a cancelled timer. The correct wake is later, so the clocks above
+            # need no update.
             told, self.on_earlier_wake = self.on_earlier_wake, None
             try:
                 clock.rearm()
@@ -300,7 +300,7 @@ class ClockTree:
         self._is_driver = self.is_owner
 
     def _become_owner(self) -> None:
-        # Asking a lock takes half as long as comparing the numbers of threads.
+        # RLock's own check of its owner takes half as long as comparing thread identifiers.
         lock = RLock()
         lock.acquire()
         self.is_owner: Callable[[], bool] = lock._is_owned  # type: ignore[attr-defined]
@@ -480,7 +480,7 @@ class ClockTree:
         shift_ns = clock.shift_to_session()
         # Most clocks start with the session; adding 0 to large numbers costs time.
         is_session_time = shift_ns == 0
-        # Local time from which lateness counts; None in virtual time, where it is "now".
+        # The source's reading in local time, to measure lateness; None in virtual time.
         seen_ns = None
         if shift_ns is not None and observed_ns != _NO_READING:
             seen_ns = observed_ns + shift_ns
@@ -494,9 +494,9 @@ class ClockTree:
                 batch = queue.take_run(head, limit_ns)
             queue.batch = batch
             now_ns = self.now_ns
-            # Up to this local time "now" is late enough.
+            # Timers due up to this local time are called without moving "now".
             reached_ns = _NO_READING if shift_ns is None else now_ns + shift_ns
-            # Of any type: narrowing it to an interval would take an instruction more.
+            # Any, because narrowing each timer to an Interval would cost an instruction.
             rest: Iterator[Any] = iter(batch)
             queue.rest = rest
             for timer in rest:
@@ -504,7 +504,7 @@ class ClockTree:
                 if callback is None:
                     queue.forget_dead()
                     continue
-                # Another thread may let someone listen during a call.
+                # Read for each timer: a callback, or another thread, may start or stop recording.
                 record = self.record
                 due_ns = timer.due_ns
                 if due_ns > reached_ns:
@@ -519,8 +519,7 @@ class ClockTree:
                             self.now_ns = now_ns = at_ns
                         seen_ns = due_ns + max(observed_ns, now_ns) - at_ns
                 args = timer.args
-                # The engine's part is within the try as well, so that each kind of timer is told
-                # from the others once.
+                # One try for bookkeeping and call, so that the kind of timer is tested only once.
                 try:
                     if args is None:
                         timer.callback = None
@@ -554,7 +553,7 @@ class ClockTree:
                             late_ns = (reached_ns if seen_ns is None else seen_ns) - due_ns
                             next_ns = NEVER if timer.callback is None else timer.due_ns
                             record((now_ns, fired, timer.id, late_ns, next_ns))
-                        # See held_arguments(): a single one is bare.
+                        # A single argument is held without a tuple; see held_arguments().
                         returned = callback(*args) if type(args) is tuple else callback(args)
                     if returned is not None:
                         refuse_unfinished(returned)
@@ -562,7 +561,7 @@ class ClockTree:
                     label = timer.name or label_of(callback)
                     number = timer.id if timer.is_listed else 0
                     self.report_failure(clock, number, label, error)
-            # Whatever is to come before the next timer of the batch has returned the rest.
+            # Still the same batch: nothing was set that must be called before its next timer.
             if queue.batch is batch:
                 queue.batch = ()
             if self.last_order > last_order_allowed:
@@ -571,8 +570,8 @@ class ClockTree:
                 return None
             batch = queue.take_bucket(limit_ns)
             if batch is None:
-                # Mostly the only timer again, which repeats within a bucket. What is due at an
-                # instant that was reached may be endless.
+                # Mostly one timer that repeats within its bucket. A timer due at an instant already
+                # reached is excluded, because it may be endless.
                 near = queue.near
                 if len(near) == 1 and reached_ns < near[0][0] <= limit_ns:
                     batch = queue.take_lone()
@@ -655,7 +654,7 @@ class ClockTree:
         callback, args, clock = timer.callback, timer.args, timer.clock
         assert callback is not None
         late_ns = self.now_ns - clock.session_ns(timer.due_ns) if clock.effective_rate else 0
-        # On a very slow clock it may be due beyond what an event can hold.
+        # On a very slow clock, lateness may exceed what an event can hold.
         late_ns = min(max(late_ns, -MAX_NS), MAX_NS)
         if isinstance(timer, Interval):
             args = timer.arguments

@@ -42,8 +42,8 @@ class AsyncioTimeSource:
         self.wakes = 0
         self._loop = loop
         self._origin_s = loop.time()
-        # asyncio calls what is due within the resolution of its clock, that is early;
-        # requested that much later, the call is on time.
+        # asyncio calls whatever is due within the resolution of its clock, and so too early;
+        # a request that much later is called on time.
         self._early_s = time.get_clock_info("monotonic").resolution
         self._owner = threading.get_ident()
         self._on_wake: Callable[[], None] | None = None
@@ -83,8 +83,8 @@ class AsyncioTimeSource:
             self._disarm()
             return
         self._asked_ns = self.now_ns()
-        # When it is later than armed, the early call notices: a cancelled handle costs more,
-        # because it stays in the loop's heap.
+        # A later wake-up needs no new handle: the early call arms again. A cancelled handle would
+        # cost more, because it stays in the loop's heap.
         if not self._is_waking and (self._handle is None or at_ns < self._armed_ns):
             self._arm(at_ns)
 

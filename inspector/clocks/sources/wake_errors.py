@@ -84,7 +84,7 @@ class WakeErrors:
         self._max_ns = max(self._max_ns, *waiting)
         self._newest = (self._newest + waiting)[-KEPT_WAKES:]
         self._summary = None
-        # In place: ``add`` is bound to this list.
+        # Cleared in place, because ``add`` is bound to this list.
         waiting.clear()
 
 
