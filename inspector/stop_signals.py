@@ -65,13 +65,10 @@ class StopSignals:
 
     Python handles the first between two of its instructions. A long computation in a library
     prevents that, so on Linux the second needs no Python at all. For the main thread.
-
-    Attributes:
-        number: The signal received, 0 for none.
     """
 
     def __init__(self, on_first: Callable[[int, FrameType | None], None]) -> None:
-        self.number = 0
+        self.number = 0  # The signal received, 0 for none
         self._on_first = on_first
         # What was started with nohup outlives its terminal.
         taken = [each for each in _SIGNALS if each != _HANGUP or not _is_ignored(each)]

@@ -57,15 +57,11 @@ class BrowserTimers:
     Delays are 32-bit whole milliseconds: fractions are cut, longer delays wrap around, and
     negative ones count as 0. A timer set within timers nested more than five deep waits for at
     least 4 ms; an interval counts as set by itself.
-
-    Attributes:
-        clock: The clock on which they wait.
-        rules: When intervals are due again.
     """
 
     def __init__(self, clock: Clock, rules: BrowserRules = BrowserRules.STANDARD) -> None:
-        self.clock = clock
-        self.rules = rules
+        self.clock = clock  # The clock on which they wait
+        self.rules = rules  # When intervals are due again
         self._last_id = 0
         # Nesting depth of the current callback; 0 outside callbacks.
         self._level = 0

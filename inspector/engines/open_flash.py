@@ -15,17 +15,7 @@ from inspector.vocabulary import Field, MemberKind
 
 
 class OpenFlashTimeout:
-    """A call that waits on an :class:`OpenFlashClock`; the handle for ``clear``.
-
-    Attributes:
-        clock: The clock it waits on.
-        target_ns: The clock's time at which it is due.
-        name: Display name.
-        is_pending: Whether it will be called.
-        registered: Its timer on the clock above; ``None`` while its own clock is paused.
-        number: Its number in events while pending, or that of its loop; 0 while nothing
-            records.
-    """
+    """A call that waits on an :class:`OpenFlashClock`; the handle for ``clear``."""
 
     __slots__ = (
         "__weakref__",
@@ -48,15 +38,17 @@ class OpenFlashTimeout:
         args: tuple[Any, ...],
         name: str,
     ) -> None:
-        self.clock = clock
-        self.target_ns = target_ns
+        self.clock = clock  # The clock it waits on
+        self.target_ns = target_ns  # The clock's time at which it is due
         self.name = name
-        self.is_pending = True
+        self.is_pending = True  # Whether it will be called
+        # Its number in events while pending, or that of its loop; 0 while nothing records
         self.number = 0
         # Whether the member with its number is this timeout and is removed with it.
         self._is_own = False
         self._callback = callback
         self._args = args
+        # Its timer on the clock above; ``None`` while its own clock is paused
         self.registered: Timer | OpenFlashTimeout | None = None
 
     def register(self, delay_ns: int) -> None:
@@ -132,19 +124,9 @@ class OpenFlashClock:
 
     Quirk, corrected or not: timeouts that are overdue at the resume are called in the order in
     which they were set, not in due order.
-
-    Attributes:
-        parent: The clock above.
-        name: Display name.
-        epoch_ns: The parent's time at which this clock reads 0.
-        tree_clock: The nearest clock of the tree above.
-        is_corrected: Whether it has the article's correction.
-        reporter: Reports what happens here.
-        number: Its number in events; 0 while nothing records.
-        is_removed: Always false: it cannot be removed.
     """
 
-    is_removed = False
+    is_removed = False  # Always false: it cannot be removed
 
     def __init__(
         self,
@@ -154,18 +136,20 @@ class OpenFlashClock:
         name: str = "",
         is_corrected: bool = False,
     ) -> None:
-        self.parent = parent
+        self.parent = parent  # The clock above
+        # The nearest clock of the tree above
         self.tree_clock: Clock = parent.tree_clock if isinstance(parent, OpenFlashClock) else parent
         above: int = parent.number if isinstance(parent, OpenFlashClock) else 0
         self.name = name
-        self.is_corrected = is_corrected
+        self.is_corrected = is_corrected  # Whether it has the article's correction
+        # The parent's time at which this clock reads 0
         self.epoch_ns = parent.time_ns if epoch_ns is None else epoch_ns
         self._paused_at_ns: int | None = None
         self._timeouts: dict[int, OpenFlashTimeout] = {}
         # Clocks whose timeouts wait with this one; only while something records.
         self._below: list[OpenFlashClock] = []
-        self.number: int = 0
-        self.reporter = Reporter(self.tree_clock)
+        self.number: int = 0  # Its number in events; 0 while nothing records
+        self.reporter = Reporter(self.tree_clock)  # Reports what happens here
         shown = name or "child clock"
         self.number = self.reporter.add(self, MemberKind.CHILD_CLOCK, shown, above)
         rules = "open-flash, corrected" if is_corrected else "open-flash"

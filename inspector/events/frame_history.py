@@ -76,17 +76,14 @@ class FrameHistory:
 
     Frames without phases and shares, as those of most attached programs, wait in one list until
     the columns are read: adding one to all columns takes five times as long.
-
-    Attributes:
-        first: Index of the oldest frame kept.
-        computed: What was computed of whole columns once, as they are complete; ``None`` while
-            frames may be added.
     """
 
     __slots__ = ("_kept", "_length", "_waiting", "computed", "first")
 
     def __init__(self) -> None:
-        self.first = 0
+        self.first = 0  # Index of the oldest frame kept
+        # What was computed of whole columns once, as they are complete; ``None`` while frames may
+        # be added
         self.computed: dict[object, Any] | None = None
         self._length = 0
         # Frames beyond the length belong to a copy that has continued.

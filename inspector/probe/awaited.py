@@ -24,18 +24,7 @@ def _nowhere() -> str:
 
 
 class Wait:
-    """What one thread waits for.
-
-    Attributes:
-        clock: The clock that its time is of.
-        due_ns: The local instant at which it is over; ``None`` if time does not end it.
-        wake: Ends it; called on any thread.
-        is_over: Whether something else has ended it, though its thread has not gone on yet.
-        outside: Names what is awaited outside of the program; empty if nothing is.
-        is_due: Whether its time has come.
-        is_idle: Whether its thread has nothing to do: a loop waits for what comes next.
-        error: Raised in its thread at its end.
-    """
+    """What one thread waits for."""
 
     __slots__ = (
         "clock",
@@ -60,27 +49,22 @@ class Wait:
         *,
         is_idle: bool = False,
     ) -> None:
-        self.clock = clock
+        self.clock = clock  # The clock that its time is of
+        # The local instant at which it is over; ``None`` if time does not end it
         self.due_ns = due_ns
-        self.wake = wake
+        self.wake = wake  # Ends it; called on any thread
+        # Whether something else has ended it, though its thread has not gone on yet
         self.is_over = is_over
-        self.outside = outside
-        self.is_due = False
+        self.outside = outside  # Names what is awaited outside of the program; empty if nothing is
+        self.is_due = False  # Whether its time has come
+        # Whether its thread has nothing to do: a loop waits for what comes next
         self.is_idle = is_idle
-        self.error: Optional[BaseException] = None
+        self.error: Optional[BaseException] = None  # Raised in its thread at its end
         self.thread = self.order = 0
 
 
 class Goal:
-    """How far time is to go on for a call of the test.
-
-    Attributes:
-        until_ns: The local instant of the program's clock at which it ends, whatever happens.
-        is_to_next: Whether it ends when what is due next has been done.
-        finish: Called once it is over.
-        has_timed_out: Whether it ended at ``until_ns``.
-        error: What asking has raised.
-    """
+    """How far time is to go on for a call of the test."""
 
     def __init__(
         self,
@@ -90,14 +74,15 @@ class Goal:
         *,
         is_to_next: bool = False,
     ) -> None:
+        # The local instant of the program's clock at which it ends, whatever happens
         self.until_ns = until_ns
-        self.is_to_next = is_to_next
+        self.is_to_next = is_to_next  # Whether it ends when what is due next has been done
         self._latest_ns = 0 if until_ns is None else until_ns + _ROUNDING_NS
         self._is_reached = is_reached
-        self.finish = finish
-        self.has_timed_out = False
+        self.finish = finish  # Called once it is over
+        self.has_timed_out = False  # Whether it ended at ``until_ns``
         self.is_finished = False
-        self.error: Optional[BaseException] = None
+        self.error: Optional[BaseException] = None  # What asking has raised
 
     def look_ahead(self, due_ns: Optional[int], *, may_come: bool) -> None:
         """Learn what is due next, and whether anything else may come."""
@@ -123,20 +108,15 @@ class Goal:
 
 
 class Files:
-    """What a loop waits for.
-
-    Attributes:
-        number: Of the file by which the system says whether any is ready; -1 for none.
-        numbers: Returns the numbers of those that it waits for now.
-        own: Those by which it is woken.
-    """
+    """What a loop waits for."""
 
     def __init__(
         self, number: int, numbers: Callable[[], Collection[int]], own: tuple[int, ...]
     ) -> None:
+        # Of the file by which the system says whether any is ready; -1 for none
         self.number = number
-        self.numbers = numbers
-        self.own = own
+        self.numbers = numbers  # Returns the numbers of those that it waits for now
+        self.own = own  # Those by which it is woken
 
     def has_events(self) -> bool:
         """Return, on any thread, whether something is ready."""

@@ -77,26 +77,7 @@ def _is_in(noted: dict[int, Optional[threading.Thread]], thread: int) -> bool:
 
 
 class Waits:
-    """The waits of a program whose clock is held.
-
-    Attributes:
-        is_jumping: Whether time goes on by itself when all wait.
-        outside: What happens to time while something outside is awaited.
-        rounding_ns: What is slept more, so that no sleep seems too short: by so much may the
-            difference of two readings in seconds be off.
-        readings: How often a clock was read since a thread has begun to wait; see
-            :meth:`was_read_often`.
-        passed_for: What time has passed for as on the machine, and for how long.
-        stuck: Describes what waits when nothing can end it; ``None`` to let it wait.
-        deliver: Called with what could not be raised in the test, and with what ends its loop.
-        tell_passed: Called when time has jumped, with what tells of a thread whether it is that
-            of a loop with nothing to do, and by how much.
-        interrupt: Called with what is to be raised in the main thread, which waits in C for ever.
-        returning: Threads that wait by the machine's time until there is a virtual one again.
-        note: Called with the frame of a thread that waits by the machine's time.
-        look: Called again and again while time passes as on the machine, on a thread of its own;
-            returns in how many seconds next, less than 0 for never.
-    """
+    """The waits of a program whose clock is held."""
 
     def __init__(self, program: Any, skip: Callable[[int], None]) -> None:
         self._program = program
@@ -109,18 +90,31 @@ class Waits:
         self._spared: dict[int, Optional[threading.Thread]] = {}
         self._spared_children: WeakSet[threading.Thread] = WeakSet()
         self._main = 0
+        # What is slept more, so that no sleep seems too short: by so much may the difference of two
+        # readings in seconds be off
         self.rounding_ns = max(1, math.ceil(math.ulp(monotonic_ns() / 1e9) * 1e9))
         self._goals: list[Goal] = []
-        self.is_jumping = False
-        self.outside = PASS
+        self.is_jumping = False  # Whether time goes on by itself when all wait
+        self.outside = PASS  # What happens to time while something outside is awaited
+        # Describes what waits when nothing can end it; ``None`` to let it wait
         self.stuck: Optional[Callable[[], str]] = None
+        # Called with what could not be raised in the test, and with what ends its loop
         self.deliver: Callable[[BaseException, Callable[[], object]], object]
+        # What time has passed for as on the machine, and for how long
         self.passed_for: dict[str, int] = {}
+        # Called when time has jumped, with what tells of a thread whether it is that of a loop with
+        # nothing to do, and by how much
         self.tell_passed: Optional[Callable[[Callable[[int, int], bool], int], object]] = None
+        # Called again and again while time passes as on the machine, on a thread of its own;
+        # returns in how many seconds next, less than 0 for never
         self.look: Optional[Callable[[], float]] = None
+        # Called with what is to be raised in the main thread, which waits in C for ever
         self.interrupt: Callable[[BaseException], object] = _ignore
+        # Threads that wait by the machine's time until there is a virtual one again
         self.returning: set[int] = set()
+        # Called with the frame of a thread that waits by the machine's time
         self.note: Callable[[FrameType], object] = _ignore
+        # How often a clock was read since a thread has begun to wait; see :meth:`was_read_often`
         self.readings = 0
         self._is_creeping = False
         # Of the thread that looks at others.

@@ -34,21 +34,17 @@ _MEASURED: Final = {SAMPLE_TIMES, SAMPLED, OTHER_THREAD, *_OF_THE_MACHINE}
 
 
 class Log:
-    """What happens in a test.
-
-    Attributes:
-        firings: Number of the timer, local time of the program and lateness of each firing.
-        names: The number of the name of each timer, as a text, by its number.
-        events: The first of all events, five numbers each. Their instants are local times of the
-            program, so that its own clock runs as the time of the recording does.
-        missed: How many events came after these.
-    """
+    """What happens in a test."""
 
     def __init__(self, program: Program, most_events: int) -> None:
+        # The first of all events, five numbers each. Their instants are local times of the program,
+        # so that its own clock runs as the time of the recording does.
         self.events = array("q")
+        # Number of the timer, local time of the program and lateness of each firing
         self.firings: list[tuple[int, int, int]] = []
+        # The number of the name of each timer, as a text, by its number
         self.names: dict[int, int] = {}
-        self.missed = 0
+        self.missed = 0  # How many events came after these
         self._room = most_events
         self._lock = program.clocks.lock
         self._clock = program.own_clock

@@ -125,13 +125,10 @@ class _Waiting(Struct):
 
 
 class Worker:
-    """Carries out the requests to one session in a thread of its own, which that belongs to.
-
-    Attributes:
-        opened: The session; ``None`` before it is opened, and of the worker of a client.
-    """
+    """Carries out the requests to one session in a thread of its own, which that belongs to."""
 
     def __init__(self, handler: RequestHandler, *, is_of_session: bool) -> None:
+        # The session; ``None`` before it is opened, and of the worker of a client
         self.opened: OpenSession | None = None
         self._handler = handler
         self._is_of_session = is_of_session
@@ -277,20 +274,14 @@ class Worker:
 
 
 class RequestHandler:
-    """Has requests carried out: those to a session by its worker, all others by that of the client.
-
-    Attributes:
-        grant: What clients may do.
-        program: The command line that may be launched under any grant; empty for none.
-        sessions: The open sessions by their numbers.
-        scenes: Held while a scene is opened, of which there is one.
-    """
+    """Has requests carried out: by the worker of their session, or else of their client."""
 
     def __init__(self, grant: str = FULL, program: tuple[str, ...] = ()) -> None:
-        self.grant = grant
+        self.grant = grant  # What clients may do
+        # The command line that may be launched under any grant; empty for none
         self.program = program
-        self.sessions: dict[int, OpenSession] = {}
-        self.scenes = threading.Lock()
+        self.sessions: dict[int, OpenSession] = {}  # The open sessions by their numbers
+        self.scenes = threading.Lock()  # Held while a scene is opened, of which there is one
         self._numbers = threading.Lock()
         self._last_number = 0
         self._clients = 0

@@ -45,11 +45,7 @@ _MOST_SUMS: Final = 64
 
 
 class CaptureHistory(WholeHistory):
-    """All events of a capture, as a :class:`~inspector.events.history.History`.
-
-    Attributes:
-        opened: The cursor from which on all events are of frames and slices.
-    """
+    """All events of a capture, as a :class:`~inspector.events.history.History`."""
 
     first: Final = 0
     first_ns: Final = 0
@@ -70,6 +66,7 @@ class CaptureHistory(WholeHistory):
         self._frames = frames.history
         self._opened = Timeline(self.strings)
         self._opened.apply_all(self._opening)
+        # The cursor from which on all events are of frames and slices
         self.opened = len(self._opening)
         self.end = len(self._opening) + len(self._body)
         self.last_ns = self.events(self.end - 1, self.end)[0][0]

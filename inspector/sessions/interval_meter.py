@@ -66,18 +66,14 @@ class IntervalMeter:
     yet time is a wait, too. Work uses the processor, or else it is unknown what it waited for.
     A wake-up consists of callbacks, which the run adds to :attr:`calls_ns`, and of the inspector.
     Garbage collection is in none of them. For the thread of the session.
-
-    Attributes:
-        calls_ns: Time in callbacks so far.
-        is_calling: Returns whether a callback is running.
     """
 
     def __init__(
         self, clock: Callable[[], int], processor_clock: Callable[[], int] | None = _PROCESSOR_CLOCK
     ) -> None:
         """Measure from now on."""
-        self.calls_ns = 0
-        self.is_calling: Callable[[], bool] = bool
+        self.calls_ns = 0  # Time in callbacks so far
+        self.is_calling: Callable[[], bool] = bool  # Returns whether a callback is running
         self._clock, self._processor_clock = clock, processor_clock
         self._owner = get_ident()
         self._shares_ns = [0, 0, 0, 0, 0]

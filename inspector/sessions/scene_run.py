@@ -106,28 +106,12 @@ class SceneRun:
 
     Everything that differs from run to run is here; what outlives a run belongs to the
     session. For the thread that owns the session.
-
-    Attributes:
-        source: What it reads time through. The next run takes it over on a reload; a second
-            run beside this one has its own.
-        pauses: By scheduler: callables that undo each pause from a priority on.
-        problem: Why the scene could not be loaded, ``None`` if it was.
-        stopped_by: The failure that stopped it, ``None`` for none.
-        broken_by: The hit that holds it, ``None`` for none.
-        timeline: The log folded, see :meth:`fold`.
-        unreported: How many events were folded since the session last reported.
-        is_broken_off: Whether the step in progress ends at its next turn.
-        step_began_at: How many frames had run before the step in progress.
-        shares: Knows where the time before each frame went; ``None`` if that is not measured.
-        sampler: Looks at what takes long; ``None`` without one.
-        is_forked: Whether this is a copy in a child that code of the scene has forked; see
-            :meth:`leave_if_forked`.
     """
 
     driver: Driver
     log: EventLog
     history: LogHistory
-    timeline: Timeline
+    timeline: Timeline  # The log folded, see :meth:`fold`
 
     def __init__(
         self,
@@ -144,6 +128,8 @@ class SceneRun:
         out.
         """
         self.scene_path = scene_path
+        # What it reads time through. The next run takes it over on a reload; a second run beside
+        # this one has its own.
         self.source = source
         self.generation = beginning.generation
         self.failure_policy = beginning.policy
@@ -156,15 +142,21 @@ class SceneRun:
         self.journal = Journal(beginning, MOST_ENTRIES)
         self.loaded: LoadedScene | None = None
         self._title_of_file = scene_path.name
+        # By scheduler: callables that undo each pause from a priority on
         self.pauses: dict[int, list[Callable[[], object]]] = {}
+        # Why the scene could not be loaded, ``None`` if it was
         self.problem: SceneProblem | None = None
+        # The failure that stopped it, ``None`` for none
         self.stopped_by: CallbackFailure | None = None
-        self.broken_by: BreakpointHit | None = None
-        self.unreported = 0
-        self.is_broken_off = False
-        self.step_began_at = 0
+        self.broken_by: BreakpointHit | None = None  # The hit that holds it, ``None`` for none
+        self.unreported = 0  # How many events were folded since the session last reported
+        self.is_broken_off = False  # Whether the step in progress ends at its next turn
+        self.step_began_at = 0  # How many frames had run before the step in progress
+        # Knows where the time before each frame went; ``None`` if that is not measured
         self.shares: IntervalMeter | KnownShares | None = None
-        self.sampler: SceneSampler | None = None
+        self.sampler: SceneSampler | None = None  # Looks at what takes long; ``None`` without one
+        # Whether this is a copy in a child that code of the scene has forked; see
+        # :meth:`leave_if_forked`
         self.is_forked = False
         self._step: Generator[None] | None = None
         self._is_stepping = False

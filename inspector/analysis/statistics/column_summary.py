@@ -24,13 +24,9 @@ _CLASSES: Final = {"up to P50": 50, "P50 to P95": 95, "P95 to P99": 99, "above P
 
 @dataclass(frozen=True, slots=True)
 class ClassSummary:
-    """The values of a column in frames of a class, with the fields of :class:`ColumnSummary`.
+    """The values of a column in frames of a class, with the fields of :class:`ColumnSummary`."""
 
-    Attributes:
-        name: Which frames, by the percentiles (nearest rank) of all frame times.
-    """
-
-    name: str
+    name: str  # Which frames, by the percentiles (nearest rank) of all frame times
     count: int
     mean: float
     p5: float

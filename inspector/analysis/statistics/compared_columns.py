@@ -20,16 +20,13 @@ _NOT_TESTED: Final = "not tested"
 
 
 class RunColumn(Struct, frozen=True, eq=False):
-    """A column of a run.
-
-    Attributes:
-        samples: Value and frame time in milliseconds of each frame that has a value, shape (n, 2).
-        classes: Which of these are in each class of frame times, by its name.
-    """
+    """A column of a run."""
 
     name: str
     unit: str
+    # Value and frame time in milliseconds of each frame that has a value, shape (n, 2)
     samples: Samples
+    # Which of these are in each class of frame times, by its name
     classes: tuple[tuple[str, NDArray[np.bool_]], ...]
     damage: str = ""  # What of it is damaged, as a sentence; empty for nothing
 

@@ -24,12 +24,7 @@ ItemT = TypeVar("ItemT", bound=Linked)
 
 
 class UpdateEntry:
-    """An update callback of a target.
-
-    Attributes:
-        callback: What is called; ``None`` for the present ``target.update``.
-        is_marked: Removed, though it may still be in its list.
-    """
+    """An update callback of a target."""
 
     def __init__(
         self,
@@ -41,10 +36,10 @@ class UpdateEntry:
         order: ArrayOrder[UpdateEntry] | LinkedOrder[UpdateEntry],
     ) -> None:
         self.target = target
-        self.callback = callback
+        self.callback = callback  # What is called; ``None`` for the present ``target.update``
         self.priority = priority
         self.paused = paused
-        self.is_marked = False
+        self.is_marked = False  # Removed, though it may still be in its list
         self.order = order
         self.previous: object = None
         self.following: object = None

@@ -47,12 +47,6 @@ class DialectScheduler(RunByClock):
     """A scheduler that behaves like an original.
 
     Exceptions in callbacks leave :meth:`update`, with the same effect as in the original.
-
-    Attributes:
-        dialect: The rules it follows.
-        on_diagnostic: Called with every :class:`Diagnostic`; logged if ``None``.
-        number: Its number in events; 0 without a clock or while nothing records.
-        reports: Reports its changes; ``None`` while nothing records.
     """
 
     def __init__(  # noqa: PLR0913 - the last two are for a director that it belongs to
@@ -74,7 +68,8 @@ class DialectScheduler(RunByClock):
             message = f"needs a dialect, such as CREATOR_2_4, not {dialect!r}"  # type: ignore[unreachable]
             raise TypeError(message)
         super().__init__(clock, name or dialect.title)
-        self.dialect = dialect
+        self.dialect = dialect  # The rules it follows
+        # Called with every :class:`Diagnostic`; logged if ``None``
         self.on_diagnostic = on_diagnostic
         self._number = single if dialect.float32 else unrounded
         self._time_scale: float = 1.0
@@ -87,8 +82,10 @@ class DialectScheduler(RunByClock):
         self._is_current_salvaged = False
         self._posted: deque[tuple[Callable[..., object], tuple[object, ...]]] = deque()
         self._reporter = Reporter(clock) if reporter is None else reporter
+        # Its number in events; 0 without a clock or while nothing records
         self.number = self._reporter.add(self, MemberKind.SCHEDULER, self.name, above)
         has_number = self.number != 0
+        # Reports its changes; ``None`` while nothing records
         self.reports = DialectReports(self, self._reporter, self.number) if has_number else None
 
     def __repr__(self) -> str:

@@ -34,21 +34,15 @@ def unrounded(value: float) -> float:
 
 
 class TimerElement:
-    """A target that has timers.
-
-    Attributes:
-        timers: In the order in which they were scheduled.
-        timer_index: Cursor of the frame that iterates over them.
-        paused: Whether no timer passes time.
-        passed_paused: The flag that the next ``schedule`` is compared with; ``None`` where
-            JavaScript leaves it undefined.
-    """
+    """A target that has timers."""
 
     def __init__(self, target: object, *, paused: bool, passed_paused: bool | None) -> None:
         self.target = target
-        self.timers: list[DialectTimer] = []
-        self.timer_index = 0
-        self.paused = paused
+        self.timers: list[DialectTimer] = []  # In the order in which they were scheduled
+        self.timer_index = 0  # Cursor of the frame that iterates over them
+        self.paused = paused  # Whether no timer passes time
+        # The flag that the next ``schedule`` is compared with; ``None`` where JavaScript leaves it
+        # undefined
         self.passed_paused = passed_paused
         self.priority = 0
         self.previous: object = None
@@ -56,12 +50,7 @@ class TimerElement:
 
 
 class DialectTimer:
-    """A waiting callback.
-
-    Attributes:
-        interval: Seconds, in the precision of the dialect.
-        is_aborted: Removed; its loop must stop.
-    """
+    """A waiting callback."""
 
     def __init__(
         self, scheduler: DialectScheduler, element: TimerElement, callback: Callback, key: Hashable
@@ -73,8 +62,8 @@ class DialectTimer:
             partial(_called, callback) if reports is None else partial(reports.call_timer, self)
         )
         self.key = key
-        self.interval = 0.0
-        self.is_aborted = False
+        self.interval = 0.0  # Seconds, in the precision of the dialect
+        self.is_aborted = False  # Removed; its loop must stop
         self._scheduler = scheduler
         self._dialect = scheduler.dialect
         # Read for every timer in every frame.

@@ -21,18 +21,13 @@ if TYPE_CHECKING:
 
 
 class ComponentList:
-    """Components, and the cursor of the iteration over them.
-
-    Attributes:
-        items: In call order.
-        cursor: Index of the current item; between iterations the end of the last.
-    """
+    """Components, and the cursor of the iteration over them."""
 
     __slots__ = ("cursor", "items")
 
     def __init__(self) -> None:
-        self.items: list[Component] = []
-        self.cursor = -1
+        self.items: list[Component] = []  # In call order
+        self.cursor = -1  # Index of the current item; between iterations the end of the last
 
     def call_all(self, call: Callable[[Component], object], on_error: OnError | None) -> None:
         """Call each; items added at the end meanwhile are called too.

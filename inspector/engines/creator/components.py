@@ -63,14 +63,9 @@ class ComponentState(DestructionState):
 
 
 class Component:
-    """The base class of components; :meth:`Node.add_component` adds one to a node.
+    """The base class of components; :meth:`Node.add_component` adds one to a node."""
 
-    Attributes:
-        execution_order: Of the class: smaller comes first.
-        life: Its life cycle.
-    """
-
-    execution_order: ClassVar[int] = 0
+    execution_order: ClassVar[int] = 0  # Of the class: smaller comes first
     life: ComponentState
 
     def __new__(cls, *_args: object, **_fields: object) -> Self:

@@ -69,30 +69,6 @@ class CreatorDirector:
 
     Exceptions of timers, listeners and of ``on_enable``, ``on_disable`` and ``on_destroy`` leave
     :meth:`main_loop`, as in the original; in Creator 1.x and 2.0 all do.
-
-    Attributes:
-        dialect: The rules it follows.
-        scene: The running scene; an empty one at first.
-        rendering: The rendering scenes of Creator 1.x; empty in later versions.
-        scheduler: The components' timers; its time scale does not affect ``update``.
-        phases: The components to start and update, in order.
-        activator: Activates and deactivates nodes.
-        destruction: Objects marked for destruction.
-        delta: Seconds between this frame and the previous one.
-        total_frames: Number of completed frames, including paused ones.
-        is_paused: Frames only draw: no events around updates, no components, no timers and
-            no destruction.
-        is_debug: Behave as a debug build: a delta above 1 s becomes 1/60 s.
-        is_ended: Nothing runs until another scene does.
-        on_visit: Called with the delta where Creator 1.x visits the rendering scene.
-        on_draw: Called with the delta where the original renders.
-        on_failure: Called with every :class:`ComponentFailure`. If ``None``, they are reported
-            to the clock like failures of any callback; without a clock they are logged.
-        on_diagnostic: Called with what the original logs; logged if ``None``.
-        clock: The clock it hangs under, ``None`` for none.
-        name: Display name.
-        number: Its number in events; 0 without a clock or while nothing records.
-        reports: Reports what happens; ``None`` while nothing records.
     """
 
     def __init__(  # noqa: PLR0913 - every one of them is a user's choice
@@ -116,35 +92,48 @@ class CreatorDirector:
             message = f"needs a component dialect, such as COMPONENTS_2_4, not {dialect!r}"  # type: ignore[unreachable]
             raise TypeError(message)
         self._now_ms = now_ms = milliseconds_of(now_ms, clock)
-        self.dialect = dialect
-        self.clock = clock
+        self.dialect = dialect  # The rules it follows
+        self.clock = clock  # The clock it hangs under, ``None`` for none
         self.name = name or "director"
         self._reporter = Reporter(clock, component_name)
+        # Its number in events; 0 without a clock or while nothing records
         self.number = self._reporter.add(self, MemberKind.COMPONENT_DIRECTOR, self.name)
+        # Reports what happens; ``None`` while nothing records
         self.reports = CreatorReports(self._reporter, self.number, dialect) if self.number else None
-        self.is_debug = is_debug
+        self.is_debug = is_debug  # Behave as a debug build: a delta above 1 s becomes 1/60 s
+        # Called with the delta where Creator 1.x visits the rendering scene
         self.on_visit: Callable[[float], object] | None = None
+        # Called with the delta where the original renders
         self.on_draw: Callable[[float], object] | None = None
+        # Called with every :class:`ComponentFailure`. If ``None``, they are reported to the clock
+        # like failures of any callback; without a clock they are logged.
         self.on_failure: Callable[[ComponentFailure], object] | None = None
+        # Called with what the original logs; logged if ``None``
         self.on_diagnostic: Callable[[LifeDiagnostic | Diagnostic], object] | None = None
+        # The components' timers; its time scale does not affect ``update``
         self.scheduler = DialectScheduler(
             dialect.scheduler, self._diagnosed, reporter=self._reporter, above=self.number
         )
+        # The components to start and update, in order
         self.phases = ComponentPhases(self.scheduler, dialect, self._failed)
+        # Activates and deactivates nodes
         self.activator = Activator(self.phases, dialect, self._failed, self.complain)
         on_change = None if self.reports is None else self.reports.life_changed
+        # Objects marked for destruction
         self.destruction = DestructionQueue(self.complain, on_change)
-        self.delta = 0.0
-        self.total_frames = 0
+        self.delta = 0.0  # Seconds between this frame and the previous one
+        self.total_frames = 0  # Number of completed frames, including paused ones
+        # Frames only draw: no events around updates, no components, no timers and no destruction
         self.is_paused = False
-        self.is_ended = False
+        self.is_ended = False  # Nothing runs until another scene does
         self._is_end_wanted = False
         self._last_ms = now_ms()
         self._is_next_delta_zero = False
         self._next_component = first_component_number
         self._listeners: dict[DirectorEvent, list[_Listener]] = {e: [] for e in DirectorEvent}
+        # The rendering scenes of Creator 1.x; empty in later versions
         self.rendering = RenderingStack()
-        self.scene: Scene | None = Scene(self, "scene")
+        self.scene: Scene | None = Scene(self, "scene")  # The running scene; an empty one at first
         self.activator.activate(self.scene)
         self._launch_rendering(self.scene)
 

@@ -18,18 +18,7 @@ ComponentT = TypeVar("ComponentT", bound="Component")
 
 
 class Node:
-    """A node with components and children; the components run while it is active.
-
-    Attributes:
-        director: Runs its frames.
-        components: In the order in which they were added; read-only.
-        children: In the order in which they were added; read-only.
-        life: Whether it is marked or destroyed.
-        active_in_hierarchy: Whether it and all nodes above are active, up to a running
-            scene; kept by the engine.
-        is_deactivating: Inside its own deactivation; kept by the engine.
-        is_ending: During or after its real destruction.
-    """
+    """A node with components and children; the components run while it is active."""
 
     def __init__(
         self,
@@ -42,14 +31,15 @@ class Node:
         if not hasattr(director, "destruction"):
             what = f"{type(self).__name__}(director, name)"
             raise TypeError(f"{what}: needs a CreatorDirector, not {shown(director)}")
-        self.director = director
+        self.director = director  # Runs its frames
         self._name = name
-        self.components: list[Component] = []
-        self.children: list[Node] = []
-        self.life = DestructionState()
+        self.components: list[Component] = []  # In the order in which they were added; read-only
+        self.children: list[Node] = []  # In the order in which they were added; read-only
+        self.life = DestructionState()  # Whether it is marked or destroyed
+        # Whether it and all nodes above are active, up to a running scene; kept by the engine
         self.active_in_hierarchy = False
-        self.is_deactivating = False
-        self.is_ending = False
+        self.is_deactivating = False  # Inside its own deactivation; kept by the engine
+        self.is_ending = False  # During or after its real destruction
         self._parent: Node | None = None
         self._active = active
         if parent is None:
@@ -241,14 +231,10 @@ def _check_component(component: object) -> None:
 
 
 class Scene(Node):
-    """The root of a tree; the director that runs it makes it active.
-
-    Attributes:
-        rendering: What Creator 1.x draws while the scene runs.
-    """
+    """The root of a tree; the director that runs it makes it active."""
 
     def __init__(self, director: CreatorDirector, name: str = "") -> None:
-        self.rendering = RenderingScene(name)
+        self.rendering = RenderingScene(name)  # What Creator 1.x draws while the scene runs
         super().__init__(director, name)
 
     def destroy(self) -> bool:

@@ -13,10 +13,6 @@ class FramePacer:
     the first refresh in a new slot is a frame. So two frames never run in one refresh, and some
     are skipped near the edge of a slot even when display and target rate are the same. Times are
     milliseconds as ``float``, as in the original, because its decisions depend on their rounding.
-
-    Attributes:
-        wants_refresh: Whether it waits for the next refresh.
-        frames: Number of frames so far.
     """
 
     def __init__(
@@ -29,8 +25,8 @@ class FramePacer:
         self._start_ms = 0.0
         self._next_slot = 0
         self._is_running = False
-        self.wants_refresh = False
-        self.frames = 0
+        self.wants_refresh = False  # Whether it waits for the next refresh
+        self.frames = 0  # Number of frames so far
 
     def __repr__(self) -> str:
         state = "" if self._is_running else ", stopped"

@@ -22,18 +22,13 @@ class SceneMessage(Enum):
 
 
 class RenderingScene:
-    """A scene that is visited and drawn while it runs.
-
-    Attributes:
-        name: Display name.
-        on_message: Called with every :class:`SceneMessage`.
-    """
+    """A scene that is visited and drawn while it runs."""
 
     def __init__(
         self, name: str = "", on_message: Callable[[SceneMessage], object] | None = None
     ) -> None:
         self.name = name
-        self.on_message = on_message
+        self.on_message = on_message  # Called with every :class:`SceneMessage`
 
     def __repr__(self) -> str:
         return f"<RenderingScene {self.name!r}>"
@@ -46,19 +41,14 @@ class RenderingScene:
 
 
 class RenderingStack:
-    """The rendering scenes of a director.
-
-    Attributes:
-        running: The scene that is visited and drawn; ``None`` before the first launch and
-            after the end.
-        next: The scene from the next switch on; ``None`` for no change.
-        scenes: The stack, its top last; read-only.
-    """
+    """The rendering scenes of a director."""
 
     def __init__(self) -> None:
+        # The scene that is visited and drawn; ``None`` before the first launch and after the end
         self.running: RenderingScene | None = None
+        # The scene from the next switch on; ``None`` for no change
         self.next: RenderingScene | None = None
-        self.scenes: list[RenderingScene] = []
+        self.scenes: list[RenderingScene] = []  # The stack, its top last; read-only
         self._is_cleanup_due = False
 
     def push(self, scene: RenderingScene) -> None:

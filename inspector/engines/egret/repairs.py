@@ -41,14 +41,6 @@ class ElapsedGuard:
     published, the time since the last accepted firing must be within a tolerance of the expected
     time, *on both sides*: once it is longer, as on a display of 144 Hz, nothing is ever accepted
     again. As described, it must be at least the expected time.
-
-    Attributes:
-        expected_ms: Milliseconds from one accepted firing to the next.
-        tolerance_ms: As published, the allowed difference; ``None`` for the check as
-            described.
-        last_ms: Time of the last accepted firing or :meth:`stamp`; ``None`` until then, when
-            nothing is accepted.
-        accepted: Number of accepted firings.
     """
 
     def __init__(
@@ -58,10 +50,13 @@ class ElapsedGuard:
         expected_ms: float = 1000,
         tolerance_ms: float | None = 100,
     ) -> None:
-        self.expected_ms = expected_ms
+        self.expected_ms = expected_ms  # Milliseconds from one accepted firing to the next
+        # As published, the allowed difference; ``None`` for the check as described
         self.tolerance_ms = tolerance_ms
+        # Time of the last accepted firing or :meth:`stamp`; ``None`` until then, when nothing is
+        # accepted
         self.last_ms: float | None = None
-        self.accepted = 0
+        self.accepted = 0  # Number of accepted firings
         self._now_ms = now_ms
         self._on_accepted = on_accepted
 

@@ -27,21 +27,14 @@ PER_UPDATE: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """What makes a timer fire.
-
-    Attributes:
-        name: Display name.
-        counts_calls: Whether updates are counted, or only elapsed time.
-        call_factor: Start of the count, as a multiple of the original's.
-        delay_factor: Factor of the delay.
-        keeps_phase: Whether the next firing is due one delay after this one was due, or one
-            delay after it happened.
-    """
+    """What makes a timer fire."""
 
     name: str
-    counts_calls: bool = True
-    call_factor: float = 1
-    delay_factor: float = 1
+    counts_calls: bool = True  # Whether updates are counted, or only elapsed time
+    call_factor: float = 1  # Start of the count, as a multiple of the original's
+    delay_factor: float = 1  # Factor of the delay
+    # Whether the next firing is due one delay after this one was due, or one delay after it
+    # happened
     keeps_phase: bool = False
 
 

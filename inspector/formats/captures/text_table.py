@@ -157,15 +157,11 @@ class Table(Struct, frozen=True, dict=True):
 
 
 class Rows:
-    """Some rows of a table.
-
-    Attributes:
-        line: Number of the first line in the file, from 1.
-        is_unfinished: Whether the last line has no end: a program is still writing it.
-    """
+    """Some rows of a table."""
 
     def __init__(self, text: bytes, line: int, separator: str) -> None:
-        self.line = line
+        self.line = line  # Number of the first line in the file, from 1
+        # Whether the last line has no end: a program is still writing it
         self.is_unfinished = not text.endswith(b"\n")
         if self.is_unfinished:
             text += b"\n"

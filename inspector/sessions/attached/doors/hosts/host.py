@@ -34,19 +34,12 @@ _MOST_PROBES: Final = 1_000
 
 
 class Host(Struct, frozen=True):
-    """Another host or a container, and the command that runs a Python there.
+    """Another host or a container, and the command that runs a Python there."""
 
-    Attributes:
-        name: What people call it.
-        command: What is run, with a pipe to it.
-        again: The same when a line has broken, without asking for passwords.
-        is_named_there: Whether what it calls itself says more.
-    """
-
-    name: str
-    command: tuple[str, ...]
-    again: tuple[str, ...]
-    is_named_there: bool = False
+    name: str  # What people call it
+    command: tuple[str, ...]  # What is run, with a pipe to it
+    again: tuple[str, ...]  # The same when a line has broken, without asking for passwords
+    is_named_there: bool = False  # Whether what it calls itself says more
 
     @classmethod
     def by_ssh(cls, text: str) -> Host:
@@ -92,19 +85,13 @@ def _words(text: str, option: str) -> tuple[str, ...]:
 
 
 class OnHost(Struct, frozen=True):
-    """Programs on another host: one to be launched, or one that runs there.
-
-    Attributes:
-        launch: What to launch; ``None`` for a process that runs.
-        grant: What the inspector may do in it.
-        tell: Called in any thread with a sentence on the line.
-    """
+    """Programs on another host: one to be launched, or one that runs there."""
 
     host: Host
-    launch: Launch | None = None
+    launch: Launch | None = None  # What to launch; ``None`` for a process that runs
     pid: int = 0
-    grant: Grant = "full"
-    tell: Callable[[str], object] = len
+    grant: Grant = "full"  # What the inspector may do in it
+    tell: Callable[[str], object] = len  # Called in any thread with a sentence on the line
 
     @property
     def title(self) -> str:

@@ -96,11 +96,7 @@ class Channels(Protocol):
 
 
 class HostLine:
-    """The line to a host.
-
-    Attributes:
-        problem: Why there is no line any more, or no probe, as a sentence; empty for nothing.
-    """
+    """The line to a host."""
 
     def __init__(  # noqa: PLR0913 - what a line is
         self,
@@ -120,6 +116,7 @@ class HostLine:
             tell: Called in any thread with a sentence on the line.
             is_named_there: Whether the host has a better name for itself, if it has one.
         """
+        # Why there is no line any more, or no probe, as a sentence; empty for nothing
         self.problem = ""
         self.name = name
         self._is_named_there = is_named_there
