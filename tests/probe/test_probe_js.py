@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -21,6 +22,24 @@ def test_that_the_tests_of_the_javascript_probe_pass(path: Path) -> None:
     )
 
     assert done.returncode == 0, done.stdout[-5_000:] + done.stderr[-5_000:]
+
+
+def test_that_deno_is_not_disturbed_that_does_not_let_a_program_read_its_environment() -> None:
+    deno = """
+globalThis.Deno = { permissions: { querySync: ({ name }) => ({ state: "prompt" }) } };
+const refuse = (env, name) => {
+  if (String(name).startsWith("TIMELINE")) throw new Error("NotCapable");
+  return env[name];
+};
+process.env = new Proxy(process.env, { get: refuse });
+"""
+    code = f"{deno}require({str(PROBE)!r}); console.log('runs');"
+    env = {**os.environ, "TIMELINE_PROBE_CONNECT": "unix:/x", "TIMELINE_PROBE_TOKEN": "x"}
+    done = subprocess.run(
+        [node(), "-e", code], capture_output=True, text=True, check=False, env=env, timeout=100
+    )
+
+    assert (done.stdout, done.stderr) == ("runs\n", "")
 
 
 def test_that_both_probes_have_the_same_numbers() -> None:

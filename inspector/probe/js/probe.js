@@ -72,6 +72,12 @@
   const HARDLY = 0.25;
   const COLLECTION = "(garbage collector)";
 
+  /** What paths of installed packages have. */
+  const PACKAGE = /[\\/]node_modules[\\/]/;
+  const OWN_FILE = typeof __filename === "string" ? __filename : "";
+  /** What Deno must allow for a program to be seen. */
+  const NEEDED_IN_DENO = ["env", "read", "write", "net", "sys"];
+
   const LATE = "attached late: what was set before is not seen until the page is reloaded";
 
   const RECORD = Symbol("timeline.record");
@@ -270,8 +276,9 @@
   }
 
   /** The name of a function, or the place where it was set. */
-  function nameOf({ name }, site) {
-    if (typeof name === "string" && name !== "") return name.slice(0, MAX_NAME);
+  function nameOf({ name: given }, site) {
+    const name = typeof given === "string" ? given.replace(/^(bound )+/, "") : "";
+    if (name !== "") return name.slice(0, MAX_NAME);
     const [, place] = /([^/\\]*:\d+)( in .*)?$/.exec(site) || [];
     return place ? `anonymous (${place.slice(0, MAX_NAME)})` : "anonymous";
   }
@@ -298,6 +305,7 @@
       this.dateShift = 0; // at rate 1, added to the date
       this.dateBase = 0; // at another rate, the date at local 0
       this.timers = new Set(); // records that are pending
+      this.calling = null; // the record of the timer that is being called
       this.timerCount = 0;
       this.generation = 0; // of keyframes
       this.parked = []; // immediates that wait while held
@@ -606,10 +614,13 @@
     _call(record) {
       let isDone = false;
       const began = this._began();
+      const outer = this.calling;
+      this.calling = record;
       try {
         record.callback.apply(this.host.receiver(record), record.args);
         isDone = true;
       } finally {
+        this.calling = outer;
         if (began >= 0) this._called(record, began);
         if (!isDone) {
           this.failing = record;
@@ -730,7 +741,9 @@
 
     /** File and line of the program that called a hook. */
     siteOf(hook) {
-      return this.isWatched ? callSite(hook) : "";
+      const site = this.isWatched ? callSite(hook) : "";
+      // What a package calls sets its next timer on behalf of the line that has set the first.
+      return this.calling !== null && PACKAGE.test(site) ? this.calling.site : site;
     }
 
     /** Describe the present: the clock and every pending timer, in slices of 4 ms. */
@@ -2090,19 +2103,24 @@
 
   const returnSites = (error, sites) => sites;
 
-  /** `file:line in function` of the code that called a hook, "" where it cannot be read. */
+  /**
+   * `file:line in function` of the code that called a hook, "" where it cannot be read: the
+   * innermost of the program's own; where only packages are on the way, theirs.
+   */
   function callSite(hook) {
     const { stackTraceLimit: limit, prepareStackTrace: prepare, captureStackTrace: capture } = Error;
     if (!capture) return siteInText(new Error().stack);
     try {
       Error.prepareStackTrace = returnSites;
-      // Most callers are the program's own; the runtime's are looked through in a second try.
-      for (const depth of [1, 12]) {
+      // Most callers are the program's own; others are looked through in a second try.
+      for (const depth of [1, 40]) {
         Error.stackTraceLimit = depth;
         const holder = {};
         capture(holder, hook);
         const { stack } = holder;
-        const found = Array.isArray(stack) && stack.find((site) => !isInternal(site.getFileName()));
+        const sites = Array.isArray(stack) ? stack.filter((site) => !isInternal(site.getFileName())) : [];
+        const own = sites.find((site) => !PACKAGE.test(site.getFileName()));
+        const found = own || (depth > 1 && sites[0]);
         if (found) return siteText(found.getFileName(), found.getLineNumber(), found.getFunctionName());
       }
     } catch (error) {
@@ -2119,7 +2137,7 @@
   }
 
   function isInternal(file) {
-    return !file || file.startsWith("node:");
+    return !file || /^(node|wasm):/.test(file) || (OWN_FILE !== "" && file.endsWith(OWN_FILE));
   }
 
   function siteText(file, line, name) {
@@ -2624,11 +2642,11 @@
       new Promise((resolve, reject) => {
         if (signal && signal.aborted) return reject(abort(signal));
         const stop = () => (clear(handle), reject(abort(signal)));
-        const done = () => {
+        const sleep = () => {
           if (signal) signal.removeEventListener("abort", stop);
           resolve(value);
         };
-        const handle = set(done, delay);
+        const handle = set(sleep, delay);
         if (!ref) handle.unref();
         if (signal) signal.addEventListener("abort", stop, { once: true });
       });
@@ -2886,6 +2904,9 @@
   function startNode() {
     module.exports = { serve, frame: api.frame, mark: api.mark, internals: { Clock, FrameReader, NodeTurns, PageHost, Link, textOf, checkEvents, checked, install } };
     if (root[key]) return;
+    // Deno would ask its user, or end the program.
+    const { Deno } = root;
+    if (Deno && NEEDED_IN_DENO.some((name) => Deno.permissions.querySync({ name }).state !== "granted")) return;
     const { env, argv } = process;
     const threads = require("worker_threads");
     const inherited = threads.isMainThread ? null : threads.getEnvironmentData(key.description);

@@ -1,6 +1,7 @@
 "use strict";
 const assert = require("node:assert");
 const { test } = require("node:test");
+const vm = require("node:vm");
 
 const { Page, D } = require("./page.js");
 
@@ -302,4 +303,61 @@ test("a loop that waits for a held clock without returning is let go", () => {
   assert.strictEqual(page.program.clock.n, D);
   assert.match(page.notices("Program.changed").pop().clocks[0].capabilities.pause, /in a loop/);
   assert.strictEqual(page.ask("Clock.pause", { clock: 1 }).error.code, 5);
+});
+
+/** A page with a function of an installed package. */
+function withPackage(code) {
+  const page = new Page().attach();
+  page.global.log = [];
+  const make = vm.runInThisContext(`(global) => (${code})`, { filename: "/x/node_modules/cron/index.js" });
+  const sites = () => page.seen("timer_origin").map((event) => page.texts[event[2]]);
+  return { page, call: make(page.global), sites };
+}
+
+test("a timer that a package sets has the line that has called the package", () => {
+  const { page, call, sites } = withPackage("function every(f) { global.setInterval(f, 100); }");
+  const deep = (left) => (left > 0 ? deep(left - 1) : call(() => {}));
+  deep(3);
+  page.passAttached(0);
+  assert.match(sites()[0], /timers\.test\.js:\d+ in deep$/);
+});
+
+/** Run something as if no code of the program's own had called it. */
+function alone(run) {
+  const { captureStackTrace: capture } = Error;
+  Error.captureStackTrace = (holder, hook) => {
+    Error.stackTraceLimit = 1;
+    capture(holder, hook);
+  };
+  try {
+    run();
+  } finally {
+    Error.captureStackTrace = capture;
+  }
+}
+
+test("a timer that a package sets when it is called has the line that has set the first", () => {
+  const { page, call, sites } = withPackage("function beat() { global.setTimeout(beat, 100); }");
+  call();
+  alone(() => page.passAttached(250));
+  assert.strictEqual(sites().length, 3);
+  assert.match(sites()[0], /timers\.test\.js:\d+$/);
+  assert.strictEqual(new Set(sites()).size, 1);
+});
+
+test("what only packages set has their line", () => {
+  const { page, call, sites } = withPackage("function later() { global.setTimeout(() => {}, 100); }");
+  alone(call);
+  page.passAttached(0);
+  assert.strictEqual(sites()[0], "/x/node_modules/cron/index.js:1 in later");
+});
+
+test("a bound function has the name of what was bound", () => {
+  const page = new Page().attach();
+  page.global.setTimeout(function spawn() {}.bind(null), 100);
+  page.global.setTimeout((() => () => {})().bind(null), 100);
+  page.passAttached(0);
+  const names = page.seen("timer_added").map((event) => page.texts[event[3]]);
+  assert.strictEqual(names[0], "spawn");
+  assert.match(names[1], /^anonymous \(timers\.test\.js:\d+\)$/);
 });

@@ -123,7 +123,9 @@ await sleep(60000);
 """
     with attached(launched(tmp_path, text, "game.mjs")) as session:
         settle(session, lambda: len(list(session.timeline.timers.ids())) == 4)
-        assert "fromModule" in labels(session)
+        assert {"fromModule", "sleep"} <= labels(session)
+        rows = map(session.timeline.timers.row, session.timeline.timers.ids())
+        assert all("game.mjs:" in row.call_site for row in rows)
 
 
 def test_that_children_and_worker_threads_are_programs_too(tmp_path: Path) -> None:
