@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 MOST_TEXTS = 200_000
 #: Bytes of a name or call site.
 LONGEST_NAME = 512
-#: What the paths of installed packages have, and what those of Python itself begin with.
+#: What paths of installed packages have, and what those of Python and console scripts begin with.
 _INSTALLED = ("site-packages", "dist-packages")
-_PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen")
+_PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen", os.path.join(sys.prefix, "bin", ""))
 #: By flags of code (CO_COROUTINE, CO_ASYNC_GENERATOR, CO_GENERATOR): what cannot be merely called.
 _RESUMED = ((0x80 | 0x200, "async"), (0x20, "generator"))
 
@@ -63,24 +63,39 @@ class Texts:
 
     def call_site(self, level: int = 1) -> int:
         """Return the number of the place in the program that called, as a text."""
-        frame: Optional[FrameType] = sys._getframe(level + 1)
-        is_hidden = self._is_hidden
+        return self.site_from(sys._getframe(level + 1))
+
+    def site_from(self, frame: Optional[FrameType]) -> int:
+        """Return the number of the place from which a frame was called.
+
+        The innermost one of the program's own code; where only packages are on the way, theirs.
+        """
+        is_hidden, is_library, package = self._is_hidden, self._is_library, None
         while frame is not None:
-            code = frame.f_code
-            hidden = is_hidden.get(code.co_filename)
+            file = frame.f_code.co_filename
+            hidden = is_hidden.get(file)
             if hidden is None:
                 hidden = self._hides(frame)
             if not hidden:
-                # To work out the line takes longer than all the rest.
-                key = (id(code), -1 - frame.f_lasti)
-                number = self._sites.get(key)
-                if number is None:
-                    number = self.code_site(code, frame.f_lineno)
-                    if number:
-                        self._sites[key] = number
-                return number
+                library = is_library.get(file)
+                if library is None:
+                    library = self.is_library(frame.f_code)
+                if not library:
+                    break
+                package = package or frame
             frame = frame.f_back
-        return 0
+        frame = frame or package
+        if frame is None:
+            return 0
+        # To work out the line takes longer than all the rest.
+        code = frame.f_code
+        key = (id(code), -1 - frame.f_lasti)
+        number = self._sites.get(key)
+        if number is None:
+            number = self.code_site(code, frame.f_lineno)
+            if number:
+                self._sites[key] = number
+        return number
 
     def code_site(self, code: CodeType, line: int) -> int:
         """Return the number of a place in code, as a text."""

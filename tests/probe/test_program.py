@@ -6,6 +6,7 @@ import socket
 import sys
 import threading
 from collections import Counter
+from functools import partial
 from threading import Thread, current_thread
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 from unittest.mock import MagicMock
@@ -28,6 +29,7 @@ from inspector.probe.program import Program
 from inspector.probe.requests import Requests
 from inspector.probe.sampler import Sampler
 from inspector.probe.starting import watch_threads
+from inspector.probe.texts import Texts
 from inspector.vocabulary import (
     CALLBACK_FAILED,
     CLOCK_PAUSED,
@@ -575,3 +577,28 @@ def test_that_finding_out_what_is_loaded_takes_no_time_of_a_held_program(
     starting._the_program(hold=True)
 
     assert held == [True]
+
+
+#: Code of an installed package, which calls what it is given.
+PACKAGE = compile("def call(function): return function()", "/x/site-packages/timers.py", "exec")
+
+
+def test_that_a_call_site_is_the_line_of_the_program_that_has_called_a_package() -> None:
+    texts, package = Texts(), dict[str, Any]()
+    exec(PACKAGE, package)  # noqa: S102 - so that it has the path of a package
+
+    site = package["call"](lambda: package["call"](partial(texts.call_site, 0)))
+
+    assert texts.texts[site].startswith(f"{__file__}:")
+    assert "lambda" in texts.texts[site]
+
+
+def test_that_a_call_site_is_in_a_package_where_only_packages_are_on_the_way() -> None:
+    texts, package, sites = Texts(), dict[str, Any](), list[int]()
+    exec(PACKAGE, package)  # noqa: S102 - so that it has the path of a package
+
+    thread = Thread(target=package["call"], args=[lambda: sites.append(texts.call_site(1))])
+    thread.start()
+    thread.join()
+
+    assert texts.texts[sites[0]].startswith("/x/site-packages/timers.py:1 in call")

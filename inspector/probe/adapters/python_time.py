@@ -405,7 +405,7 @@ class PythonTimeAdapter(Adapter):
                 break
             name = f"{type(waiter).__name__}.{code.co_name}"
             above = above.f_back
-        return name, 0 if above is None else self.program.code_site(above.f_code, above.f_lineno)
+        return name, self.program.site_from(above)
 
     def keyframe(self, clock: Clock) -> Iterator[None]:
         for thread, frame in list(sys._current_frames().items()):
