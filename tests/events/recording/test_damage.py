@@ -318,6 +318,27 @@ def test_that_events_that_are_missing_are_said(
     assert past.missing == count
 
 
+@pytest.mark.parametrize("is_there", [False, True])
+def test_that_up_to_where_no_event_is_missing_is_known(
+    tmp_path: Path, log: EventLog, *, is_there: bool
+) -> None:
+    path = record(log, tmp_path / "a.tlrec", portion=400)
+    connection = sqlite3.connect(path)
+    with connection:
+        rows = connection.execute("SELECT first_cursor, count FROM chunks").fetchall()
+        first, count = rows[len(rows) // 2]
+        change = "UPDATE chunks SET crc = crc + 1" if is_there else "DELETE FROM chunks"
+        connection.execute(f"{change} WHERE first_cursor = ?", (first,))
+    connection.close()
+    past, behind = open_recording(path), first + count
+
+    wanted = [(0, past.end), (5, 9), (9, 5), (0, first), (first - 1, past.end), (first, past.end)]
+    assert [past.whole_until(*each) for each in wanted] == [first, 9, 9, first, first, first]
+    wanted = [(first + 1, first + 9), (behind - 1, past.end), (behind, past.end), (behind, behind)]
+    assert [past.whole_until(*each) for each in wanted] == [first + 1, behind - 1, past.end, behind]
+    assert past.whole_until(behind + 1, behind + 2) == behind + 2
+
+
 def delete_row(path: Path, table: str, key: str, share: float) -> tuple[int, int]:
     """Delete a row by its place in a table, from 0 to 1; return the row's first and count."""
     connection = sqlite3.connect(path)
