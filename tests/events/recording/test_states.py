@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from inspector.events.blocks.packed_columns import block_of, events_of, pack, unpack
+from inspector.events.blocks.packed_columns import block_of
 from inspector.events.blocks.quick_fold import fold_block
 from inspector.events.history import LogHistory
 from inspector.events.log import BYTES_PER_EVENT, EventLog
@@ -21,8 +20,6 @@ from inspector.events.recording.writing.file import RecordingFile
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import (
     CLOCK_ADDED,
-    MARK,
-    NEVER,
     TIMER_ADDED,
     TIMER_CLEARED,
     TIMER_FIRED,
@@ -153,17 +150,6 @@ def test_that_a_recording_may_begin_in_the_middle(tmp_path: Path) -> None:
     assert past.first_ns == log.base.at_ns
 
 
-def test_that_columns_hold_any_number_of_64_bits() -> None:
-    chance = random.Random(3)
-    for _ in range(200):
-        limit = 2 ** chance.choice([1, 7, 8, 9, 31, 33, 63])
-        low = -limit if chance.random() < 0.5 else 0
-        count = chance.choice([1, 2, 9])
-        rows = [[chance.randrange(low, limit) for _ in range(count)] for _ in range(5)]
-        block = np.array(rows, np.int64)
-        assert (unpack(pack(block), 5, count) == block).all()
-
-
 @pytest.mark.parametrize("kind", [min(TimerKind) - 1, max(TimerKind) + 1])
 def test_that_timers_of_an_unknown_kind_are_refused(kind: int) -> None:
     log = scene_log("1", 1)
@@ -173,68 +159,6 @@ def test_that_timers_of_an_unknown_kind_are_refused(kind: int) -> None:
 
     with pytest.raises(ValueError, match="a timer has an unknown kind"):
         keyframes._fill_timers(Timeline(log.strings), block, sound)
-
-
-def test_that_columns_of_equal_numbers_take_no_room() -> None:
-    block = block_of([(1, MARK, 0, 0, NEVER)] * 1_000)
-    assert len(pack(block)) == 5 * 16
-    assert events_of(unpack(pack(block), 5, 1_000)) == [(1, MARK, 0, 0, NEVER)] * 1_000
-
-
-def test_that_instants_take_room_where_they_change_only() -> None:
-    block = block_of([(n // 10 * 16_666_667, MARK, 0, 0, 0) for n in range(8_000)])
-    assert len(pack(block)) < 8_000 * 2
-    assert (unpack(pack(block), 5, 8_000) == block).all()
-
-
-def test_that_a_few_big_numbers_do_not_make_the_others_bigger() -> None:
-    block = block_of([(1, MARK, n % 200, 0, NEVER if n % 50 == 3 else n) for n in range(8_000)])
-    assert len(pack(block)) < 8_000 * 4
-    assert (unpack(pack(block), 5, 8_000) == block).all()
-
-
-def test_that_columns_with_some_big_numbers_hold_any() -> None:
-    chance = random.Random(4)
-    for _ in range(300):
-        count = chance.choice([1, 3, 40])
-        small, big = 2 ** chance.choice([0, 3, 12, 20, 40]), 2 ** chance.choice([33, 50, 63])
-        low = -big if chance.random() < 0.5 else 0
-        row = [
-            chance.randrange(low, big) if chance.random() < 0.1 else chance.randrange(small)
-            for _ in range(count)
-        ]
-        for values in (row, sorted(row), sorted(row, reverse=True), [row[0]] * count):
-            block = np.array([values], np.int64)
-            assert (unpack(pack(block), 1, count) == block).all(), values
-
-
-def test_that_columns_that_wrap_round_are_no_steps() -> None:
-    for row in ([0, NEVER, -NEVER - 1], [-NEVER - 1, NEVER, 0], [-1, NEVER, NEVER]):
-        block = np.array([row], np.int64)
-        assert (unpack(pack(block), 1, 3) == block).all()
-
-
-def test_that_odd_entries_that_cannot_be_are_refused() -> None:
-    block = block_of([(1, MARK, 0, 0, NEVER if n == 7 else n) for n in range(50)])
-    data = pack(block)
-    place = data.index((7).to_bytes(4, "little") + (NEVER).to_bytes(8, "little"))
-    beyond = data[:place] + (50).to_bytes(4, "little") + data[place + 4 :]
-    with pytest.raises(IndexError):
-        unpack(beyond, 5, 50)
-    too_many = data[:76] + (51).to_bytes(4, "little") + data[80:]
-    with pytest.raises(ValueError, match="51 odd entries"):
-        unpack(too_many, 5, 50)
-
-
-def test_that_a_number_beyond_64_bits_is_cut_to_them() -> None:
-    assert events_of(block_of([(1, 2, 3, 2**70, -(2**70))])) == [(1, 2, 3, NEVER, -(2**63))]
-
-
-def test_that_bytes_that_are_not_as_many_as_they_say_are_refused() -> None:
-    data = pack(block_of([(1, 2, 3, 4, 5), (2, 2, 3, 4, 5)]))
-    for wrong in (data[:-1], data + b"x", data[:30], b""):
-        with pytest.raises(ValueError, match=r"\w"):
-            unpack(wrong, 5, 2)
 
 
 def test_that_an_empty_recording_has_a_past_without_events(tmp_path: Path) -> None:
