@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import Final
 
 _BROKEN: Final = re.compile("\r\n|[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
-#: What moves the cursor of a terminal, or changes the direction of writing, but tab and line feed.
+#: Characters that move a terminal's cursor or change the direction of writing, except tab and
+#: line feed.
 _HARMFUL: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]"
 )

@@ -51,7 +51,7 @@ def seconds_to_ns(seconds: float | Fraction | Decimal) -> int:
         ValueError: ``seconds`` is not a number, infinite, or beyond 146 years.
     """
     try:
-        # Most are of this type, and to ask for others takes as long as the rest.
+        # Most callers pass a float, and testing for other types takes as long as the conversion.
         number = seconds if type(seconds) is float else plain_number(seconds)
         ns = round(number * NS_PER_SECOND)
     except (ValueError, OverflowError, TypeError):
@@ -86,7 +86,7 @@ def plain_number(value: object) -> float | Fraction:
             return value
         case int():
             if value is True or value is False:
-                # Unlike 1 and 0, a condition is a mistake.
+                # Although bool is a subtype of int: a condition instead of a number is a mistake.
                 raise TypeError(f"not a number: {value}")
             return value
         case Decimal():
@@ -149,7 +149,7 @@ def format_duration(ns: int) -> str:
     size = abs(ns)
     if size < NS_PER_US:
         return f"{ns} ns"
-    # What would be rounded to 1000 of a unit is 1.00 of the next.
+    # A value that would round to 1000 of a unit is written as 1.00 of the next unit.
     if size < NS_PER_MS - NS_PER_US // 2:
         return f"{ns / NS_PER_US:.{decimals_for(size / NS_PER_US)}f} µs"
     if size < NS_PER_SECOND - NS_PER_MS // 2:
@@ -182,5 +182,5 @@ def format_local_time(ns: int, decimals: int = 3) -> str:
 
 def decimals_for(size: float) -> int:
     """Return how many decimals a size is written with: three significant digits, or all whole."""
-    # What would be rounded to a digit more has one decimal less.
+    # A value that rounding would give one more digit is written with one decimal less.
     return (size < 9.995) + (size < 99.95)  # noqa: PLR2004 - half a unit of the last decimal

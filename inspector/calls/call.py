@@ -43,7 +43,7 @@ SCHEDULED: Final = frozenset(
 #: Members that are called, scheduled or not. A phase only sums up its components.
 CALLED: Final = SCHEDULED | {MemberKind.COMPONENT, MemberKind.HOOK}
 
-#: What waits for the end of a pause waits for what is paused.
+#: Blockers that name a paused subject; the call waits for that subject to resume.
 _PAUSES: Final = (BlockerKind.CLOCK_PAUSED, BlockerKind.PAUSED)
 _PER_FRAME: Final = SCHEDULED - CLOCK_CALLS
 
@@ -116,7 +116,7 @@ class Call(Struct, frozen=True):
 
     @property
     def is_per_frame(self) -> bool:
-        # Numbers of timer kinds and member kinds overlap.
+        # Checked first, because the numbers of timer kinds and member kinds overlap.
         is_of_frames = self.id.is_member and self.kind in _PER_FRAME
         return is_of_frames and self.left_ns is None and not self.interval_ns
 

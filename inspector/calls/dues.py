@@ -41,7 +41,7 @@ class SchedulerChange(Struct, frozen=True):
     scale: Fraction | None = None  # New time scale of the scheduler, None for the present one
 
 
-#: Nothing changes.
+#: A change that changes nothing.
 UNCHANGED: Final = SchedulerChange()
 
 
@@ -75,7 +75,7 @@ class DueTimes:
         fields = call.fields
         if fields.get(Field.DUE, NEVER) == NEVER and Field.REMAINING not in fields:
             return None
-        # There are thousands of calls, and all calls of a target have this in common.
+        # Shared by all calls of a target, because there may be thousands of them.
         key = call.parent_id, call.clock_id if call.kind in CLOCK_CALLS else 0
         above = self._aboves.get(key)
         if above is None:

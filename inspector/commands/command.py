@@ -102,7 +102,7 @@ class Command(Struct, frozen=True):
 
     def __init_subclass__(cls) -> None:
         if "words" in vars(cls):
-            # Structs cannot be abstract: they are made without looking for it.
+            # msgspec makes structs of abstract classes, too, so the class itself is checked here.
             for name in dir(cls):
                 if getattr(getattr(cls, name, None), "__isabstractmethod__", False):
                     raise TypeError(f"The command {cls.__name__} has no {name}().")

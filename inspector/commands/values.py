@@ -19,8 +19,8 @@ from inspector.foreign.numbers import number_in
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import rate_text
 
-#: Longer numerators or denominators, in bits, are not usable: two of these with their signs are
-#: as many characters as are read back from a journal.
+#: Longest numerator or denominator, in bits: two of these with their signs take as many
+#: characters as are read back from a journal.
 _MOST_BITS: Final = 160
 _MOST_CHARACTERS: Final = 60
 _MOST_TEXT: Final = 10_000

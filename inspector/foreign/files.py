@@ -24,7 +24,7 @@ _KINDS: Final = (
     (stat.S_ISSOCK, "a socket. Choose a file"),
     (lambda mode: stat.S_ISCHR(mode) or stat.S_ISBLK(mode), "a device. Choose a file"),
 )
-#: O_NONBLOCK: a pipe without a writer would block.
+#: O_NONBLOCK, because opening a pipe without a writer would block.
 _FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 

@@ -11,9 +11,9 @@ from fractions import Fraction
 from typing import Final
 
 MOST_CHARACTERS: Final = 100
-#: Includes every ``float``.
+#: The largest decimal exponent; it includes every ``float``.
 LARGEST_EXPONENT: Final = 400
-#: More digits do not fit into 64 bits.
+#: The most digits that always fit into 64 bits.
 _MOST_DIGITS: Final = 18
 #: Longest excerpt of an invalid value.
 _MOST_SHOWN: Final = 40
@@ -55,7 +55,7 @@ def refusal(what: str, value: object, hint: str) -> str:
 def shown(value: object) -> str:
     """Return a value for a message, however large it is."""
     if isinstance(value, str):
-        # As Python writes it, so that what cannot be seen can, but in the quotes of all messages.
+        # Escaped as Python does, so that invisible characters show, in the quotes of all messages.
         start = repr(value[:_MOST_SHOWN])[1:-1]
         is_cut = len(value) > _MOST_SHOWN
         return f"“{start}…” ({len(value):,} characters)" if is_cut else f"“{start}”"

@@ -37,7 +37,7 @@ def stored_path(text: str) -> Path:
     Undecodable bytes are written as ``\udce9``, with the byte at the end.
     """
     path = Path(text)
-    # That may also be the real name.
+    # What looks like an escape may be part of the real name.
     if is_there(path):
         return path
     return Path(_ESCAPED_BYTE.sub(lambda found: chr(int(found[1], 16)), text))

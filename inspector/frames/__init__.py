@@ -45,5 +45,5 @@ class _MovedModules:
         sys.modules[module.__name__] = import_module(f"{_ENGINES}{moved}")
 
 
-# First, because a moved package would find its modules a second time.
+# Inserted first: the finder of a moved package would load its modules a second time.
 sys.meta_path.insert(0, _MovedModules)

@@ -134,7 +134,7 @@ class Director:
         registration = FrameCallback(
             wanted, callback, label, whose, is_in_every_frame=whose is self.clock
         )
-        # Copied, so that a running frame keeps its list.
+        # Copied, so that a frame in progress goes on with the list it began with.
         self._callbacks[wanted] = [*self._callbacks[wanted], registration]
         return registration
 
@@ -218,7 +218,7 @@ class Director:
                 continue
             began_ns = perf_counter_ns()
             if not is_begun:
-                # Nothing that the frame measures comes before this.
+                # The frame's measured time begins here.
                 tree.members.frame_began_ns = began_ns
                 is_begun = True
             for registration in callbacks:
@@ -252,7 +252,7 @@ class Director:
             refuse_unfinished(registration.callback(delta))
         except CALLBACK_ERRORS as error:
             clock.tree.members.call_ended(number, began_ns)
-            # For the callback's own clock, so that it counts for that branch.
+            # Reported for the callback's own clock, so that the failure counts for that branch.
             clock.tree.report_failure(clock, 0, registration.name, error)
         else:
             if number:

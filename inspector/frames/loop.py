@@ -149,7 +149,7 @@ class FixedRateLoop:
         self._shift_ns = 0
         self._burst = 0
         self._set_at_ns: int | None = None
-        # In the tick itself, or in one of the two notifications.
+        # Whether the tick itself, or one of the two notifications, is being called.
         self._is_in_call = False
 
     def __repr__(self) -> str:
@@ -191,7 +191,7 @@ class FixedRateLoop:
 
     def _withdraw(self) -> None:
         if self._timer is not None:
-            # Each kind of clock clears its own timers.
+            # The timer is of the kind that this clock makes.
             self.clock.clear(self._timer)  # type: ignore[arg-type]
             self._timer = None
 

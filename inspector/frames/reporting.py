@@ -26,7 +26,7 @@ _LONGEST_NAME: Final = 80
 #: Largest time scale that is reported.
 _HIGHEST_RATE: Final = 1e9
 
-#: Where there is no clock: every number is 0, which members ignore.
+#: Used where there is no clock: every number is 0, and members ignore 0.
 _NO_MEMBERS: Final = ClockTree().members
 
 
@@ -64,7 +64,7 @@ class Reporter:
         self.call_ended = members.call_ended
         self.state_entered = members.state_entered
         self.transition_refused = members.transition_refused
-        # Objects per class that are named after it.
+        # How many objects are named after each class.
         self._counts: dict[str, int] = {}
 
     def check_thread(self) -> None:
@@ -170,7 +170,7 @@ def text_of(value: object) -> str:
 
 def nanoseconds(seconds: float) -> int:
     """Return the nearest nanosecond; ``NEVER`` if it is too long or not a number."""
-    # As floats, so that nothing is raised for infinity.
+    # Compared as floats, because infinity cannot become an int.
     if not abs(seconds) * 1e9 < MAX_NS:
         return NEVER
     return round(seconds * 1e9)

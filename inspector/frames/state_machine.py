@@ -24,7 +24,7 @@ StateT = TypeVar("StateT", bound=Hashable)
 NameT = TypeVar("NameT", bound=str)
 ResultT = TypeVar("ResultT")
 
-#: As the source of an edge: any state. Inside a list it is an ordinary state.
+#: The source of an edge that leads from any state. In a list of sources it is an ordinary state.
 ANY: Final = "*"
 
 #: Called with the old and the new state.
@@ -36,7 +36,7 @@ class TransitionError(IntEnum):
 
     NOT_ALLOWED = 1000
     IS_TRANSITING = 1011
-    #: Ours: a guard refused.
+    #: A guard refused. This code is ours; the original has no guards.
     REFUSED = 1100
 
 
@@ -365,7 +365,7 @@ def _checked_edges(name: str, edges: object) -> tuple[Edge[Any], ...]:
     listed = (edges,) if isinstance(edges, str) or not isinstance(edges, Iterable) else (*edges,)
     for edge in listed:
         if not isinstance(edge, Edge):
-            # A tuple is taken for a mistyped edge, not for a list of edges.
+            # A tuple is taken for an edge with a mistake in it, not for a list of edges.
             is_one = isinstance(edges, tuple) and not isinstance(edge, tuple)
             wrong = edges if is_one else edge
             written = ", ".join(map(repr, wrong)) if isinstance(wrong, tuple) else "source, target"

@@ -16,7 +16,7 @@ from inspector.events.timeline import Timeline
 from inspector.pictures.shapes import Shape, ShapeKind
 from inspector.vocabulary import RATE_DENOMINATOR, rate_chip
 
-#: How much of its colour a shape loses that stands still, and how far it goes to a middle grey.
+#: How much of its colour a shape that stands still loses, and how far it moves to a middle grey.
 _FADED: Final = 0.88
 _TOWARDS_GREY: Final = 0.3
 _GREY: Final = 0x8A
@@ -83,7 +83,7 @@ def faded(color: str) -> str:
     if not color:
         return color
     red, green, blue = (int(color[place : place + 2], 16) for place in (1, 3, 5))
-    # Rec. 709, without its gamma: near enough for a grey.
+    # Luminance of Rec. 709 without gamma, which is close enough for a grey.
     light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     grey = light + (_GREY - light) * _TOWARDS_GREY
     mixed = (round(part + (grey - part) * _FADED) for part in (red, green, blue))
@@ -170,7 +170,7 @@ def _is_at(shape: Shape, x: float, y: float, reach: float) -> bool:
             return is_beside and by - reach <= y <= by + height + reach
         case ShapeKind.TEXT:
             tx, ty, size = numbers
-            # About: widths of fonts are not known here.
+            # An estimate, because the widths of fonts are not known here.
             long = 0.6 * size * len(shape.text)
             left = tx - (0.0, long / 2, long)[shape.anchor]
             return left <= x <= left + long and ty - size <= y <= ty

@@ -63,7 +63,7 @@ class Shape(NamedTuple):
     timer: int = 0
 
 
-#: Makes a shape of all its attributes, in half the time that keywords and defaults take.
+#: Makes a shape from all its attributes in half the time that keywords and defaults would take.
 _made: Final = partial(tuple.__new__, Shape)
 
 
@@ -95,7 +95,7 @@ Place: TypeAlias = "tuple[float, float]"
 #: Longest text of a shape, in characters.
 _LONGEST_TEXT: Final = 200
 
-#: What is looked into without asking.
+#: Types that are searched for shapes without calling iter().
 _NESTED: Final = (list, tuple)
 
 _COLOR: Final = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
@@ -233,7 +233,7 @@ def text(  # noqa: PLR0913 - likewise
     kind, numbers, fill, line, width, *_, clock_id, timer_id = _shape(
         ShapeKind.TEXT, numbers, color, "", 1.0, clock, timer
     )
-    # In a fifth of the time that ``_replace`` takes.
+    # Takes a fifth of the time of ``_replace``.
     return _made((kind, numbers, fill, line, width, said, place, clock_id, timer_id))
 
 
@@ -259,7 +259,7 @@ def group(  # noqa: PLR0913 - likewise
     is_only_moved = along == 1 and not across
     clock_id, timer_id = _owners(clock, timer)
     found = []
-    # Called for every figure of every frame: neither ``_replace`` nor generators.
+    # Called for every figure of every frame, so without ``_replace`` and generators.
     for kind, numbers, fill, line, width, said, anchor, own_clock, own_timer in flattened(shapes):
         ends = len(numbers) if kind in _OUTLINES else 2
         if is_only_moved:
@@ -355,7 +355,8 @@ def _shape(  # noqa: PLR0913, PLR0917 - the attributes that all kinds have
     clock: HasId | None,
     timer: OnClock | None,
 ) -> Shape:
-    # Called for every shape of every frame: one look-up for both colours, no call for owners.
+    # Called for every shape of every frame, so with one look-up for both colours and no call for
+    # owners.
     fill, line = _checked_colors(kind, fill, line)
     if width != 1.0 or type(width) is not float:
         (width,) = _numbers("line's width", (width,))
@@ -386,7 +387,7 @@ def _numbers(what: str, numbers: tuple[float, ...]) -> tuple[float, ...]:
         found = tuple(map(float, numbers))
     except (TypeError, ValueError, OverflowError):
         found = ()
-    # A sum is finite if all of its parts are, and tested faster.
+    # Testing the sum is faster: it is finite only if all of its parts are.
     if not found or not isfinite(sum(found)):
         raise ValueError(f"a {what} needs usable numbers, not {shown(numbers)}")
     return found

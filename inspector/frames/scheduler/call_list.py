@@ -130,7 +130,7 @@ class CallList:
             return
         slots = [slot for slot in slots if slot.is_taken]
         slots += added
-        # Mostly two sorted runs, which takes one comparison for each.
+        # Usually two sorted runs, which Python merges with one comparison per slot.
         slots.sort(key=_in_order)
         for index, slot in enumerate(slots):
             slot.index = index

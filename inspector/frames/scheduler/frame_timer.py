@@ -179,7 +179,7 @@ class FrameTimer(ScheduledCall):
         due_ns = scheduler.time_ns + self._remaining_ns
         if self.number:
             self._report_due(due_ns)
-        # What is late now was missed before a pause and takes the slow path.
+        # A timer that is late already was missed before a pause, and takes the slow path.
         is_plain = self._is_plain and self._remaining_ns > 0
         self._first_due_ns = due_ns
         self._entry = Entry(

@@ -109,7 +109,7 @@ class Scheduler(RunByClock):
         # Future, function and arguments of each; any thread may add them.
         self._posted: deque[tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]] = deque()
         self._scale_n = D
-        # The rest below a nanosecond, in units of 1/D, so that no scale drifts.
+        # The remainder below a nanosecond, in units of 1/D, so that no time scale drifts.
         self._rest = 0
         # No carrying timer has a shorter interval.
         self._shortest_ns = sys.maxsize
@@ -464,7 +464,7 @@ class Scheduler(RunByClock):
                 result = function(*args)
                 refuse_unfinished(result)
             except CALLBACK_ERRORS as error:
-                # Before an interrupt is raised again: a thread may wait for the result.
+                # Set before an interrupt is raised again: a thread may be waiting for the result.
                 future.set_exception(error)
                 self._report_label(label_of(function), error)
             else:

@@ -111,7 +111,7 @@ class TargetRecord:
         try:
             self._reference = ref(target, lambda _: forget())
         except TypeError:
-            # A number, a text, a list: not weakly referable.
+            # Numbers, texts and lists cannot be referred to weakly.
             self._reference = lambda: target
 
     @property

@@ -95,7 +95,7 @@ class TimerCalendar:
         self._arrivals = 0
         self._buckets: dict[int, list[Entry]] = {}
         self._keys: list[int] = []
-        # What the loop iterates over, and up to which instant.
+        # The batch that the loop iterates over, and the instant up to which it runs.
         self._batch: list[Entry] = []
         self._iterator: Iterator[Entry] = iter(self._batch)
         self._limit_ns: int | None = None
@@ -154,10 +154,10 @@ class TimerCalendar:
                                 else:
                                     self._cancelled -= 1
                                 continue
-                            # Inserted again before the call, which may cancel it.
+                            # Inserted again before the call, because the call may cancel it.
                             entry.due_ns = due_ns = entry.due_ns + entry.interval_ns
                             try:
-                                # Faster than get(), and nearly always there.
+                                # Faster than get(), as the bucket nearly always exists.
                                 buckets[due_ns >> BUCKET_SHIFT].append(entry)
                             except KeyError:
                                 self.push(entry)
@@ -210,7 +210,7 @@ class TimerCalendar:
         """Make the loop stop and look again: an earlier entry was inserted."""
         rest = length_hint(self._iterator)
         if rest:
-            # A batch with a rest came from the run; a loop ends where its list ends.
+            # Only a batch taken from the run has a rest. Cutting the list ends the loop over it.
             del self._batch[-rest:]
             self._position -= rest
 
@@ -220,7 +220,7 @@ class TimerCalendar:
         entries = self._run[self._position - rest :]
         for bucket in self._buckets.values():
             entries += bucket
-        # Equal due times: those in near came later than those in the run.
+        # Among equal due times, entries of near arrived later than those of the run.
         entries += [entry for _, _, entry in sorted(self._near, key=lambda item: item[:2])]
         return sorted((entry for entry in entries if entry.is_live), key=_due_of)
 
@@ -235,7 +235,7 @@ class TimerCalendar:
             for number, bucket in list(self._buckets.items()):
                 waiting = [entry for entry in bucket if entry.is_live]
                 self._cancelled -= len(bucket) - len(waiting)
-                # In place: the loop may be about to append to this list.
+                # Changed in place, because the loop may be about to append to this list.
                 bucket[:] = waiting
                 if not waiting:
                     del self._buckets[number]
