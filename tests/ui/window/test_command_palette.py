@@ -81,7 +81,7 @@ def shown(palette: CommandPalette) -> list[str]:
         ("step n", "step-n"),
         ("newest", "follow"),
         ("fnf", "follow"),
-        ("TIMER", "step-n"),
+        ("TIMER", "clear"),
         ("callback", "stop"),
     ],
 )
@@ -196,6 +196,14 @@ def test_that_a_word_as_it_was_typed_comes_before_letters_found_here_and_there()
 
 def found_ids(pattern: str, *entries: PaletteEntry) -> list[str]:
     return [entry.id for entry in matching_entries(pattern, entries)]
+
+
+def test_that_a_category_is_found_by_words_not_by_letters_here_and_there() -> None:
+    title, category = "Open Drift and late timers, side by side", "Built-in scenes"
+    scene = PaletteEntry(id="scene", title=title, category=category)
+
+    assert found_ids("boss", scene) == []
+    assert found_ids("built drift", scene) == ["scene"]
 
 
 def test_that_what_begins_with_the_pattern_comes_before_what_has_it_later() -> None:

@@ -95,9 +95,11 @@ def matching_entries(pattern: str, entries: Iterable[PaletteEntry]) -> list[Pale
     scored: list[tuple[tuple[bool, int, int, int], PaletteEntry]] = []
     for entry in entries:
         score = match_score(pattern, entry.title)
-        if score is None:
-            whole = match_score(pattern, f"{entry.category} {entry.title}")
-            score = None if whole is None else whole - _CATEGORY_PENALTY
+        whole = f"{entry.category} {entry.title}"
+        # Letters here and there in so long a text are found of almost anything.
+        if score is None and all(word in whole.lower() for word in pattern.lower().split()):
+            found = match_score(pattern, whole)
+            score = None if found is None else found - _CATEGORY_PENALTY
         if score is not None:
             if entry.concerns_selection:
                 score += _SELECTION_BONUS
