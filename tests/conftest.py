@@ -41,6 +41,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 _TIMED: Final = ("sleep", "time", "time_ns", "monotonic", "monotonic_ns", "perf_counter")
 _TIME: Final = {name: getattr(time, name) for name in (*_TIMED, "perf_counter_ns")}
+_MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder there that is only the user's
+_ROOM_BYTES: Final = 4 << 30
 _SAMPLES_BESIDE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared" / "samples"
 
 
@@ -52,6 +54,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=None,
         help="replay the recordings in DIR instead of tests/conformance/golden",
     )
+
+
+def pytest_configure() -> None:
+    """Have files of tests in memory where there is room: thousands of times, they are synced."""
+    if not {"TMPDIR", "PYTEST_DEBUG_TEMPROOT"} & os.environ.keys() and _has_room_in_memory():
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = str(_MEMORY)
+
+
+def _has_room_in_memory() -> bool:
+    if sys.platform != "linux" or not os.access(_MEMORY, os.W_OK):
+        return False
+    # In containers, it is often small, and no program can be started from there.
+    found = os.statvfs(_MEMORY)
+    return found.f_bavail * found.f_frsize > _ROOM_BYTES and not found.f_flag & os.ST_NOEXEC
 
 
 @pytest.hookimpl(optionalhook=True)
