@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from enum import Enum
+from itertools import accumulate, chain
 from math import ceil, log10, pi, sqrt
 from statistics import NormalDist
 from typing import Any, Final
@@ -411,14 +412,13 @@ def _within(
     drawn = [max(round(share * len(each)), 1) for each in blocks]
     values = np.array(values_of(np.concatenate(runs)), dtype=np.float64)
     draws = np.empty((_RESAMPLES, len(values)))
-    for place in range(_RESAMPLES):
+    of_runs = list(accumulate(map(len, blocks), initial=0))
+    begins, sizes = np.repeat(of_runs[:-1], drawn), np.repeat([*map(len, blocks)], drawn)
+    every = [*chain.from_iterable(blocks)]
+    chosen = random.integers(begins, begins + sizes, (_RESAMPLES, len(sizes))).tolist()
+    for place, places in enumerate(chosen):
         on_progress(place / _RESAMPLES)
-        chosen = [
-            of_run[each]
-            for of_run, number in zip(blocks, drawn, strict=True)
-            for each in random.integers(0, len(of_run), number).tolist()
-        ]
-        draws[place] = values_of(np.concatenate(chosen))
+        draws[place] = values_of(np.concatenate([every[each] for each in places]))
     with np.errstate(divide="ignore", invalid="ignore"):
         logs, draws = np.log(values), np.log(draws)
     draws[:, ~np.isfinite(draws).all(axis=0)] = np.nan
