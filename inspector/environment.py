@@ -101,14 +101,10 @@ _NO_DISPLAY = (
 
 
 def check_display(environment: Mapping[str, str]) -> None:
-    """Check that a window can be shown; always true on Windows and macOS.
+    """Check that Qt can show a window with environment variables; true on Windows and macOS.
 
-    Args:
-        environment: The environment variables that Qt will see.
-
-    Raises:
-        EnvironmentProblemError: There is no display, it does not answer, or libraries for it
-            are missing.
+    An ``EnvironmentProblemError`` says that there is no display, that it does not answer, or which
+    libraries are missing.
     """
     if sys.platform != "linux":
         return

@@ -167,13 +167,9 @@ def subject_of(timeline: Timeline, cause: int) -> str:
 def command_behind(
     history: History, cursor: int, command: type[Command], until: Container[int] = ()
 ) -> tuple[int, str] | None:
-    """Return the command that caused an event, if it is of a kind.
+    """Return the cursor of the command that caused an event, if it is of a kind, and its words.
 
-    Args:
-        until: Kinds of events that cannot lie between a command and its effect.
-
-    Returns:
-        The cursor of the command, and ``command 3 (fire “boss” now)``.
+    Kinds in ``until`` cannot lie between a command and its effect.
     """
     form = ""
     for place in range(cursor - 1, cursor - 1 - _COMMAND_BACK, -1):

@@ -136,11 +136,8 @@ def interventions_between(
 ) -> tuple[Intervention, ...]:
     """Return the interventions before or in a range of frames.
 
-    The run command at the beginning of a session does not count.
-
-    Args:
-        stop: The frame after the last; by default up to the end. Interventions after the
-            newest frame belong to that frame.
+    The run command at the beginning of a session does not count. Interventions after the newest
+    frame belong to that frame.
     """
     found = InterventionList(timeline)
     found.add_new()

@@ -122,14 +122,10 @@ class Call(Struct, frozen=True):
 
 
 def call_of(timeline: Timeline, call_id: CallId) -> Call | None:
-    """Return the present state of a call.
+    """Return the present state of a call, ``None`` if it is not scheduled or its clock is missing.
 
-    A target, scheduler or component counts as a call whose blockers stop everything below it.
-    Calls are worked out on request, so that a table that shows 30 of 1,000,000 timers pays
-    for 30.
-
-    Returns:
-        ``None`` when it is not scheduled, or its clock is missing in a damaged recording.
+    A target, scheduler or component counts as a call whose blockers stop everything below it. Calls
+    are worked out on request, so that a table that shows 30 of 1,000,000 timers pays for 30.
     """
     clock_id = clock_of(timeline, call_id)
     if clock_id and clock_id not in timeline.clocks:

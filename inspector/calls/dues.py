@@ -58,12 +58,7 @@ class DueTimes:
         change: SchedulerChange = UNCHANGED,
         clocks: Timeline | None = None,
     ) -> None:
-        """Answer for a timeline; valid until more events are folded into it.
-
-        Args:
-            change: Hypothetical change in the frame engine.
-            clocks: Clocks after a hypothetical change; by default those of ``timeline``.
-        """
+        """Answer for a timeline and a change of engine or clocks, until it folds more events."""
         self._timeline = timeline
         self._change = change
         self._clocks = timeline if clocks is None else clocks

@@ -127,12 +127,8 @@ class Command(Struct, frozen=True):
     def prepare(self, target: Target, number: int) -> Action:  # noqa: ARG002 - likewise
         """Return what carries out the command; a refusal leaves the target unchanged.
 
-        Args:
-            target: The run to change.
-            number: Number of the command, the cause in the events that follow from it.
-
-        Raises:
-            CommandError: It cannot be carried out; the message says why.
+        Its number is the cause in the events that follow from it. A :class:`CommandError` says why
+        it cannot be carried out.
         """
         raise CommandError(f"A hosted scene cannot {self.sentence(target.timeline)}.")
 

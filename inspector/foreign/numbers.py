@@ -42,12 +42,7 @@ def count_in(text: str) -> int | None:
 
 
 def refusal(what: str, value: object, hint: str) -> str:
-    """Return why a value was refused: it is not a number, or exceeds a limit.
-
-    Args:
-        what: What it should be, such as "a rate".
-        hint: Valid values; mentioned unless a limit is exceeded.
-    """
+    """Return why ``what``, such as "a rate", was refused; the hint unless a limit is exceeded."""
     limit = _limit_of(value) if isinstance(value, str) else ""
     return f"not {what}: {shown(value)} ({limit or hint})"
 

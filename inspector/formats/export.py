@@ -144,20 +144,10 @@ def export_frames(  # noqa: PLR0913 - what, how, and where
     exporter: AnyExporter | None = None,
     replaces_pages: bool = False,
 ) -> tuple[Path, ...]:
-    """Write frames, or the events of their session, completely or not at all.
+    """Write frames, or the events of their session, completely or not at all; returns the files.
 
-    Args:
-        events: The events of the session, which exporters of events need.
-        exporter: The exporter; by default that of the suffix.
-        replaces_pages: Whether further pages of a picture may replace files, as they may when the
-            file itself is replaced.
-
-    Returns:
-        The file, and those of further pages.
-
-    Raises:
-        ExportError: The suffix is unknown or the file cannot be written.
-        ExtensionError: The exporter is a package's, and failed.
+    The exporter is by default that of the suffix. Further pages of a picture may replace files as
+    the file itself may.
     """
     chosen = exporter or exporter_for(path)
     chosen.check(path)

@@ -161,11 +161,8 @@ class FrameTimes(Struct, frozen=True, eq=False):
     ) -> Self:
         """Return frames that follow one another from their columns, which are not copied.
 
-        Args:
-            busy_ns: Time in callbacks; by default all 0.
-            phases: Time in each phase, shape (phases, frames), rows by Phase; likewise.
-            shares: Where the interval went, shape (shares, frames), rows by Share; by default
-                that was not measured.
+        Times in callbacks and phases are 0 by default, and shares not measured; their rows are by
+        Phase and Share.
         """
         rest = [None] * len(Phase) if phases is None else [*phases]
         rest += [None] * len(Share) if shares is None else [*shares]

@@ -105,13 +105,7 @@ class Query:
         self._has_ended = Event()
 
     def run(self, files: Sequence[Queried]) -> Answer:
-        """Return the answer; called once.
-
-        Raises:
-            NoDuckDbError: The library is missing.
-            QueryError: It is not one SELECT, fails, or was stopped.
-            CaptureError: A file has changed.
-        """
+        """Return the answer; called once."""
         duckdb = _duckdb()
         # Nothing but what is registered: no files, no network, no extensions.
         settings = {"enable_external_access": "false", "temp_directory": ""}

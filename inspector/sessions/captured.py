@@ -61,12 +61,9 @@ class CapturedSession(PastSession):
         stream: str | None = None,
         clock: Callable[[], int] = perf_counter_ns,
     ) -> None:
-        """Open a capture, and read the beginning of it.
+        """Open a capture, and read the beginning of it as long as the clock tells.
 
-        Args:
-            column: Column of frame times, in a table that does not say which.
-            stream: Name of the stream to show, or a part of it.
-            clock: Tells how long reading takes.
+        A table may not say which column has frame times; a stream is named by a part of its name.
         """
         super().__init__(path)
         self._wanted = stream

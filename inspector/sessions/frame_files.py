@@ -111,17 +111,10 @@ def read_frame_file(
 ) -> FrameFile:
     """Read the frame times in a file, by the first importer that recognises what is in it.
 
-    Args:
-        column: Column of frame times, in a table that does not say which.
-        stream: Name of one of several streams, or a part of it; by default the one with the most
-            frames, in a trace the most likely slice. The streams of a recording are the loops of
-            its programs; by default the first.
-        needs_frames: Whether a trace of which no slice is taken for a frame is refused.
-
-    Raises:
-        UnreadableFileError: The file cannot be read.
-        CaptureError: It holds no frame times or no such stream, or is damaged.
-        ExtensionError: The importer is a package's, and failed.
+    A table may not say which column has them. A stream is named by a part of its name; by default
+    it is the one with the most frames, in a trace the most likely slice. The streams of a recording
+    are the loops of its programs; by default the first. A trace of which no slice is taken for a
+    frame is refused unless frames are not needed.
     """
     if stream is not None and is_recording(path):
         return _read_recording(path, stream)

@@ -85,12 +85,10 @@ class HostedSession(UniformSession):
         autorun: bool = True,
         max_delta_ns: int = DEFAULT_MAX_DELTA_NS,
     ) -> None:
-        """Load and build the scene.
+        """Load and build the scene; the source is closed with the session.
 
-        Args:
-            source: The time source; closed with the session.
-            autorun: Whether session time begins to pass at once.
-            max_delta_ns: How late a wake-up may be before the rest is cut off.
+        Session time begins to pass at once with ``autorun``. What a wake-up is late beyond
+        ``max_delta_ns`` is cut off.
         """
         # Bookmarks, notes and named ranges since the scene was loaded; going back in time keeps
         # them

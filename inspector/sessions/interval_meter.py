@@ -34,10 +34,8 @@ class ReportsWaits(Protocol):
     ) -> None:
         """Call something before each wait on the thread of the source, or nothing more.
 
-        Args:
-            on_wait: Called before the thread sleeps.
-            on_poll: Called each time the thread, instead of sleeping, goes round its event loop
-                until a wake-up is due.
+        ``on_poll`` is called each time the thread, instead of sleeping, goes round its event loop
+        until a wake-up is due.
         """
 
 

@@ -99,10 +99,8 @@ def run_kept() -> Iterator[None]:
 def needed_functions_kept(replaced: list[str] | None = None) -> Iterator[None]:
     """Put back what a scene replaces in modules that reports about it are made with.
 
-    What it adds to them stays. Outputs that it closes are opened again.
-
-    Args:
-        replaced: Gets the names of what was replaced.
+    Its names are added to ``replaced``. What it adds to modules stays; outputs that it closes are
+    opened again.
     """
     needed = NeededFunctions()
     outputs = [(number, os.dup(number)) for number in (1, 2) if _is_open(number)]

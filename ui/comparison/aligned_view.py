@@ -160,12 +160,9 @@ class AlignedView(QWidget):
         *,
         empty_text: str = "",
     ) -> None:
-        """Show other runs, or the same with other budgets.
+        """Show other runs, or the same with other budgets; without any, a text.
 
-        Args:
-            sides: The number of the side of each run; by default each is one.
-            budgets_ms: Frame times to draw lines at.
-            empty_text: Said if there are no runs.
+        By default each run is a side; lines are drawn at the budgets.
         """
         runs, budgets_ms = tuple(runs), tuple(budgets_ms)
         is_same = runs == self._runs

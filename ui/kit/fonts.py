@@ -56,14 +56,10 @@ def load_fonts() -> None:
 
 
 def named_font(name: str, scale: float = 1.0, *, is_of_system: bool = False) -> QFont:
-    """Return a font whose digits are equally wide.
+    """Return a font of a size and weight of the tokens, whose digits are equally wide.
 
-    Characters that it lacks are taken from the bundled signs and the system's fonts.
-
-    Args:
-        name: Its size and weight, one of :data:`inspector.tokens.TYPE`.
-        scale: The text scale, 1 to 2.
-        is_of_system: Whether it is the system's font for windows, not the bundled one.
+    Characters that it lacks are taken from the bundled signs and the system's fonts. The text scale
+    is 1 to 2; it is the bundled font or the system's for windows.
     """
     if is_of_system:
         result = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)

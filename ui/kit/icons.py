@@ -16,15 +16,9 @@ ICON_SIZE: Final = SIZES["icon"]
 
 
 def drawn_icon(name: str, color: QColor, faint_color: QColor) -> QIcon:
-    """Return an icon of ours, as sharp as the screens that are there.
+    """Return an icon of ``resources/icons``, as sharp as the screens that are there.
 
-    Args:
-        name: Its file in ``resources/icons`` without the suffix.
-        color: What ``currentColor`` in the file stands for.
-        faint_color: The same while it is disabled.
-
-    Raises:
-        ValueError: There is no such icon.
+    ``currentColor`` in its file stands for one colour, and while it is disabled for the faint one.
     """
     try:
         source = resource_path("icons", f"{name}.svg").read_text(encoding="utf-8")

@@ -169,9 +169,7 @@ def splitter(
 ) -> QSplitter:
     """Return widgets that share their room as people wish; none of them can be closed by that.
 
-    Args:
-        parts: The widgets, each with its share of more room; 0 for all to grow alike.
-        sizes: Their sizes at first, in pixels; by default as they like.
+    Each has its share of more room, 0 for all to grow alike; sizes are the first, in pixels.
     """
     splitter = QSplitter(orientation)
     splitter.setChildrenCollapsible(False)

@@ -63,13 +63,9 @@ class Prompt(QDialog):
     ) -> None:
         """Ask.
 
-        Args:
-            title: Of the window; may have line breaks in names.
-            question: What is asked.
-            answer: Takes what was typed; raises ``ValueError``, which says why, if that is no
-                answer.
-            proposed: The answer to begin with.
-            hint: An example, shown while nothing is typed.
+        The title may have line breaks in names. ``answer`` takes what was typed; a ``ValueError``
+        says why that is no answer. It is ``proposed`` at first; the hint is an example, shown while
+        nothing is typed.
         """
         super().__init__(parent)
         self._answer = answer

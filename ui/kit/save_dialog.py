@@ -36,11 +36,8 @@ class SaveDialog(QObject):
     ) -> None:
         """Make a dialog; :meth:`open` shows it, and it is deleted when it is closed.
 
-        Args:
-            proposed: The folder to begin in, or a file in it that is proposed; an empty
-                path for the folder that was used last.
-            kinds: What each suffix, such as ``.png``, stands for; the usual one first.
-            asks_to_replace: Whether to ask before a file that is there is given.
+        It begins in a folder or with a file; an empty path is the folder that was used last.
+        ``kinds`` are what each suffix, such as ``.png``, stands for; the usual one first.
         """
         super().__init__(parent)
         # Not a class of our own: Qt shows those without asking the system for its dialog.

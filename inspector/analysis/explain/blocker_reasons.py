@@ -144,13 +144,10 @@ def _detached(history: History, timeline: Timeline, blocker: Blocker) -> Reason:
 def stands_still(
     timeline: Timeline, blocker: Blocker, name: str, more: Sequence[str] = (), ago: str = ""
 ) -> str:
-    """Return that the time of something stands still, and which clock stops it.
+    """Return that the time of ``name`` stands still, and which clock stops it.
 
-    Args:
-        blocker: The clock.
-        name: What that is called in the sentence.
-        more: The names of the clocks above it that are stopped, too.
-        ago: For how long, in words; that of the timeline's present unless it is given.
+    ``more`` are the names of the clocks above it that are stopped, too, and ``ago`` says for how
+    long; by default until the timeline's present.
     """
     match blocker.kind:
         case BlockerKind.DETACHED:

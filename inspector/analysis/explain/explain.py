@@ -53,13 +53,9 @@ def explain(
 ) -> Explanation:
     """Explain why something is not called at an instant, or why it was called when it was.
 
-    For a target, scheduler or component: what blocks everything below it.
-
-    Args:
-        call_id: The call, which may have ended.
-        at_ns: Session instant to explain; later events are ignored.
-        timeline: The state at that instant, if the caller has it.
-        past: Events of the call gathered at an earlier instant; later ones are added to it.
+    For a target, scheduler or component: what blocks everything below it. Later events are ignored.
+    The state at that instant may be given, and the events of the call that were gathered at an
+    earlier one; later ones are added to these.
     """
     if timeline is None:
         timeline = history.state_at(at_ns)

@@ -41,13 +41,9 @@ def innermost_call(calls: Iterable[MeasuredCall]) -> MeasuredCall | None:
 def suspect(
     history: History, timeline: Timeline, cursor: int, called: set[int], took_ns: int
 ) -> Suspect | None:
-    """Return the timer that probably took most of the time, ``None`` if undecided.
+    """Return the timer called that probably took most of the time, ``None`` if undecided.
 
-    Args:
-        timeline: The state, for names.
-        cursor: Frames around it are compared.
-        called: The timers that were called.
-        took_ns: Their measured time together.
+    They took ``took_ns`` together; frames around the cursor are compared.
     """
     timer_sets, labels = _timer_sets(history, timeline, cursor)
     mine = {labels.get(number, "") for number in called}

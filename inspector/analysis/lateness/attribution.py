@@ -173,13 +173,9 @@ class _Piece(Struct):
 def attribute(
     samples: Samples, clocks: Iterable[int], program: int, begin_ns: int, end_ns: int
 ) -> Lateness:
-    """Return what the time between two session instants was spent with.
+    """Return what the time from when a call was due until it was made was spent with.
 
-    Args:
-        clocks: The clocks of the loop.
-        program: The clock of its program, for collections and stops.
-        begin_ns: When the call was due.
-        end_ns: When it was made.
+    The clocks are those of its loop; collections and stops are those of the program's clock.
     """
     window = _Window(samples, program, begin_ns, end_ns)
     turn = 0

@@ -94,11 +94,9 @@ class Blocks:
         return found | {number for number, blocks in self._latest.items() if blocks}
 
     def settle(self, path_at: Callable[[int, int], Iterable[int]], read_ns: int) -> None:
-        """Find the stretches in what the samples have taken.
+        """Find the stretches in what the samples have taken, as far as events have been read.
 
-        Args:
-            path_at: Returns a clock and its ancestors at an instant of session time.
-            read_ns: Up to when events have been read.
+        ``path_at`` returns a clock and its ancestors at an instant of session time.
         """
         needed_ns = read_ns
         for clock_id, samples in self.samples.by_clock.items():

@@ -54,15 +54,8 @@ def window_of(
     """Return when a timer was due and when it was called, in session time.
 
     An event of a scene has the instant that the timer was called for, that of an attached program
-    the instant of the call.
-
-    Args:
-        timeline: The state right before the call.
-        at_ns: The instant of the event.
-        late_ns: Its lateness, in the time of its clock.
-
-    Returns:
-        ``None`` if the clock stands still, or the timer is not known.
+    the instant of the call. The timeline is as right before the call, the lateness in the time of
+    its clock. ``None`` if the clock stands still, or the timer is not known.
     """
     if timer_id not in timeline.timers:
         return None
@@ -166,12 +159,8 @@ def late_firings(
 ) -> tuple[list[tuple[LateCall, list[int]]], int]:
     """Return the late calls among events, and the clocks that each one's own depends on.
 
-    Args:
-        timeline: The state before the events, which is taken up to the last of the calls.
-        cursors: The cursors of the events.
-
-    Returns:
-        The calls, without what made them late, and how many events the state has taken.
+    They are without what made them late. The state before the events is taken up to the last of
+    them; how many events it has taken is returned, too.
     """
     late: list[tuple[LateCall, list[int]]] = []
     folded = 0

@@ -107,10 +107,7 @@ class LongFrames:
     ) -> None:
         """Note which timers may have taken the time.
 
-        Args:
-            is_over: Whether its frame time is over budget.
-            is_first: Whether the frame before was not long, so that the timers delayed
-                whatever is late.
+        If the frame before was not long either, the timers delayed whatever is late.
         """
         fired = frame.fired
         calls = frame.calls.get(Phase.TIMERS, [])

@@ -108,15 +108,9 @@ def findings(
     budget: FrameBudget = _USUAL_BUDGET,
     state: Timeline | None = None,
 ) -> list[Finding]:
-    """Return the problems of a session, the earliest evidence first.
+    """Return the problems of a session between two cursors, the earliest evidence first.
 
-    A million events take a few seconds.
-
-    Args:
-        start: Cursor to start at; by default the oldest event in the log.
-        end: Cursor to stop at; by default the newest event.
-        budget: The frame budget; by default that of 60 fps.
-        state: A copy of the state at the end, where it is known.
+    A million events take a few seconds. The state at the end may be given, as a copy.
     """
     steps = finding_steps(history, start, end, budget=budget, state=state)
     while True:

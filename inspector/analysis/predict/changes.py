@@ -31,15 +31,11 @@ _SOUND: Final = "sound"
 
 
 def preview(timeline: Timeline, command: Command) -> Preview | None:
-    """Return how a command would change when timers fire.
+    """Return how a command would change when timers fire, ``None`` if it would change nothing.
 
-    For a clock: every timer of its branch, including the schedulers on it. For a component or
-    node: the timers of its components. Nothing is called, so the effects of ``on_enable`` and
+    For a clock: every timer of its branch, including the schedulers on it. For a component or node:
+    the timers of its components. Nothing is called, so the effects of ``on_enable`` and
     ``on_disable`` are unknown. Ten thousand timers on one clock take a millisecond or two.
-
-    Returns:
-        ``None`` for a command that changes no rate, time scale or pause, whose clock or member
-        does not exist, or that would be refused.
     """
     try:
         effect = command.effect(timeline)

@@ -115,12 +115,8 @@ def summary_of(
 ) -> ColumnSummary | None:
     """Return a column in numbers, ``None`` if it has none.
 
-    Of durations each value counts once in the mean, of all else as long as it holds.
-
-    Args:
-        values: Its values, not a number where there is none.
-        lasts_ns: For how long each value holds.
-        are_frames: Whether each value is of a frame, instead of a sample.
+    Of durations each value counts once in the mean, of all else as long as it holds. Values are not
+    a number where there is none, and of samples unless they are of frames.
     """
     there = np.isfinite(values)
     known = values[there]

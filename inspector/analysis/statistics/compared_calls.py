@@ -59,10 +59,9 @@ class SessionCalls(Struct, frozen=True):
 def calls_of(
     history: History, on_progress: Callable[[float], None] = lambda _done: None
 ) -> SessionCalls:
-    """Return the calls of a session, as far back as its events are there.
+    """Return the calls of a session as far back as its events are there.
 
-    Args:
-        on_progress: Called with the share that was read; what it raises ends the reading.
+    What ``on_progress`` raises, called with the share that was read, ends the reading.
     """
     first, end = history.first, history.end
     fold = CallFold(history.state_before(first), history.strings)

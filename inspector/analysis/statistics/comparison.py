@@ -211,17 +211,12 @@ def comparison(  # noqa: PLR0913 - as many things make a comparison
     pairs: int = 1,
     stutter: StutterLimits | None = None,
 ) -> Comparison:
-    """Compare runs of at least one frame each with others.
+    """Compare runs of at least one frame each with the runs before.
 
-    Args:
-        before: One or more, which the differences are relative to.
-        after: One or more others.
-        asked: Ids of the metrics that the verdict is to be about; by default all of
-            :data:`COMPARED`.
-        seed: Of the random numbers; the same seed gives the same intervals.
-        on_progress: Called with the share that is done; what it raises ends the comparison.
-        pairs: How many such comparisons are looked at together.
-        stutter: What stutters and what is slow; if given, the time of either is compared, too.
+    The verdict is about the metrics asked for, by default all of :data:`COMPARED`. The same seed
+    gives the same intervals. What ``on_progress`` raises, called with the share that is done, ends
+    the comparison; ``pairs`` such comparisons are looked at together. With limits, the time that
+    stutters or is slow is compared, too.
     """
     by_id = {each.id: each for each in METRICS}
     are_samples = any(each.sampled_ms is not None for each in (*before, *after))
@@ -257,12 +252,9 @@ def sample_changes(
 ) -> list[Change]:
     """Return how statistics of some samples, in the order of time, have changed.
 
-    Args:
-        before: The samples of each run before; shape (n,), or (n, m) with what belongs to them.
-        after: Those of each run after.
-        values_of: Returns the statistics of at least one sample.
-        is_more_better: Whether more of each is better; ``None`` for neither.
-        tests: How many such changes are looked at together.
+    Samples of a run have the shape (n,), or (n, m) with what belongs to them. ``values_of`` returns
+    the statistics of at least one; whether more of each is better may be ``None``. So many
+    ``tests`` are looked at together.
     """
     if not all(map(len, (*before, *after))):
         joined = map(np.concatenate, (before, after))
@@ -399,9 +391,7 @@ def _within(
 ) -> _Estimate:
     """Return how far statistics of these runs may be off, by resampling blocks of each.
 
-    Args:
-        runs: The samples of each run, in the order of time.
-        length: Over how many samples they depend on each other.
+    Samples are in the order of time, and depend on each other over ``length`` of them.
     """
     total = sum(map(len, runs))
     size = ceil(max(_LENGTHS_OF_BLOCK * length, min(total, _MOST_RESAMPLED) / _MOST_BLOCKS))

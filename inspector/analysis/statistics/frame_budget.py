@@ -137,12 +137,8 @@ def loop_budget(
     """Return the budget of the frames that a timeline shows.
 
     A loop of an attached program is held against what it asks for; if it asks for nothing, against
-    its usual frame.
-
-    Args:
-        frame_rate: Its rate in frames per second.
-        waits: Whether its frames are turns of a loop that waits for events.
-        of: Whether the usual frame is one of the loop's own time, or of real time.
+    its usual frame, of its own time or of real time. It waits if its frames are turns of a loop
+    that waits for events.
     """
     loop_id = timeline.frames_of
     loop = timeline.loops.get(loop_id)

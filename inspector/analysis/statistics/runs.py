@@ -185,12 +185,9 @@ def differences(
 ) -> list[RunDifference]:
     """Return how each run differs from the first.
 
-    Args:
-        runs: Two runs or more; each may be put together from several.
-        on_progress: Called with the share that is done; what it raises ends the comparison.
-        asked: Ids of the metrics that the verdicts are to be about; by default all compared.
-        with_columns: Whether to compare the columns of captures, too.
-        stutter: What stutters and what is slow; if given, the time of either is compared, too.
+    What ``on_progress`` raises, called with the share that is done, ends the comparison. Verdicts
+    are about the metrics asked for, by default all compared. The columns of captures may be
+    compared, too, and with limits the time that stutters or is slow.
     """
     before, *others = runs
     read = {each: each.columns() for side in runs for each in side.runs} if with_columns else {}

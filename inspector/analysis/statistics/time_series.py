@@ -161,12 +161,8 @@ def quantile_8(
     """Return a quantile by linear interpolation, about unbiased for the median.
 
     The place from 1 is ``(n + 1/3) share + 1/3``: Hyndman & Fan 1996, type 8, which is
-    ``Statistics.Quantile`` of MathNet; used by CapFrameX.
-
-    Args:
-        ordered: The values in the order of what is interpolated.
-        share: The share of values below the quantile, 0 to 1.
-        of: What is interpolated of a value, such as its reciprocal.
+    ``Statistics.Quantile`` of MathNet; used by CapFrameX. Values are in the order of what is
+    interpolated ``of`` them, such as their reciprocals.
     """
     return _between(ordered, (len(ordered) + 1 / 3) * share + 1 / 3 - 1, of)
 

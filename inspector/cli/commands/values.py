@@ -149,12 +149,9 @@ class _ChooseSource(Action):
 
 
 def add_time_source(parser: ArgumentParser | _MutuallyExclusiveGroup, real_time: str) -> None:
-    """Add the arguments that choose a time source.
+    """Add the arguments that choose a time source, with the help of ``--real-time``.
 
     The argument that was given is in ``source_argument``, empty for the default.
-
-    Args:
-        real_time: What ``--real-time`` does, for help.
     """
     names = ", ".join(each.name for each in choosable_sources())
     parser.set_defaults(source=VIRTUAL, source_argument="")

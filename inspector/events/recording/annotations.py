@@ -70,14 +70,7 @@ def remove(path: Path, number: int) -> bool:
 
 
 def annotate_all(path: Path, changes: Iterable[AnnotationChange]) -> list[int]:
-    """Add, change and delete annotations, all or none.
-
-    Args:
-        changes: Each applies to its own number; number 0 gets a new one.
-
-    Returns:
-        The number of each.
-    """
+    """Add, change and delete annotations, all or none; returns their numbers, new for 0."""
     return _changed(path, lambda connection: write_annotations(connection, changes))
 
 

@@ -144,11 +144,8 @@ def behind_local_time(
 ) -> list[tuple[tuple[int, int, int, int], str]]:
     """Return what is filled behind a local time: left, top, right and bottom, and the token.
 
-    Args:
-        width: How wide the local time is.
-        label_width: How wide the label of the head is, which gives way.
-        end: The right edge of the local time.
-        is_crossed: Whether hatching or a block lies there.
+    It is ``width`` wide and ends at ``end``; the label of the head gives way. It may be crossed by
+    hatching or a block.
     """
     begin, row, found = end - width, head.row, []
     ground = "clock" if head.is_filled else "bg"

@@ -102,13 +102,9 @@ def lay_out_marks(  # noqa: PLR0913 - a row and what is in it
     ranges: Sequence[tuple[int, int]] = (),
     lines: Sequence[int] = (),
 ) -> int:
-    """Lay out signs, the leftmost first, with their names as far as there is room.
+    """Lay out signs, the leftmost first, and names; returns how many have room as a whole.
 
-    Args:
-        lines: Where lines from top to bottom are, which no name crosses.
-
-    Returns:
-        How many names are whole.
+    No name crosses one of the lines, which go from top to bottom.
     """
     scale = sheet.scale
     height = round(_RANGE * scale)

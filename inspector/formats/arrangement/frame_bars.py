@@ -118,15 +118,11 @@ def top_of_scale_ns(
 ) -> int:
     """Return the frame time at the upper edge of the plot: a multiple of the budget.
 
-    It has room for 1.2 times the 99th percentile, so that a few spikes do not flatten everything
-    else; if that is one of the three longest frames, a lower percentile is taken. Frames that
-    would be too low to be seen have a scale of their own.
-
-    Args:
-        sample_ns: Frame times of the visible range, or a sample of them.
-        former_ns: The previous edge, 0 for none; kept while it is large enough and not much
-            too large, so that the scale is steady.
-        least: How many budgets there are at least, one of :data:`SCALE_MULTIPLES`.
+    It has room for 1.2 times the 99th percentile of a sample of the visible frame times, so that a
+    few spikes do not flatten everything else; if that is one of the three longest frames, a lower
+    percentile is taken. Frames that would be too low to be seen have a scale of their own. The
+    former edge, 0 for none, is kept while it is large enough and not much too large, so that the
+    scale is steady. There are at least ``least`` budgets, one of :data:`SCALE_MULTIPLES`.
     """
     wanted = 1.2 * _usual_ns(sample_ns)
     if wanted and _LOWEST * wanted < least * budget_ns:

@@ -205,16 +205,10 @@ def likely_columns(table: Table) -> list[int]:
 def timing_of(
     table: Table, at: int, keys: Sequence[int], *, is_frame_time: bool, types_at: int = -1
 ) -> Timing | str:
-    """Return when the rows of a table are and how long, as its first rows prove.
+    """Return when the rows of a table are and how long, as its first rows prove, or what is wrong.
 
-    Args:
-        at: The column that is read.
-        keys: The columns that tell streams apart.
-        is_frame_time: Whether it holds frame times, and not other durations.
-        types_at: The column that tells generated frames apart, -1 for none.
-
-    Returns:
-        The timing, or what is wrong with the numbers of the column.
+    ``at`` is the column that is read, of frame times or other durations, and ``keys`` are those
+    that tell streams apart; generated frames are told by the one at ``types_at``, if not -1.
     """
     loose = [comparable(name) for name in table.columns]
     lengths_at = at

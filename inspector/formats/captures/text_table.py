@@ -288,12 +288,8 @@ class Rows:
     def values_ns(self, at: int, digits: int, longest_ns: int) -> NsColumn:
         """Return a column as whole nanoseconds, rounded half to even.
 
-        Args:
-            digits: A unit of it is a 1 with this many zeros in nanoseconds.
-            longest_ns: The limit.
-
-        Returns:
-            The values, or :data:`MISSING`, :data:`DAMAGED` or :data:`TOO_LARGE`.
+        A unit of it is a 1 with so many zeros in nanoseconds. Values may be :data:`MISSING`,
+        :data:`DAMAGED` or :data:`TOO_LARGE`.
         """
         return self._values_ns(*self.cells(at), digits, longest_ns)
 

@@ -122,16 +122,10 @@ class _StreamCount(Struct):
 
 class FrameTableReader:
     def __init__(self, path: Path, column: str | None = None) -> None:
-        """Find the column.
+        """Find a column by its name, in any case, or number, from 1; by default the likely one.
 
-        Args:
-            column: Name (in any case) or number (from 1) of the column; detected by default.
-                Units in a name (``_ns``, ``(us)``, ``_s``) are respected; without one the
-                column is in milliseconds.
-
-        Raises:
-            UnreadableFileError: The file cannot be read.
-            CaptureError: It has no such table or column; the message names the available ones.
+        Units in a name (``_ns``, ``(us)``, ``_s``) are respected; without one the column is in
+        milliseconds.
         """
         self._source = CaptureSource(path)
         self._path = path

@@ -251,13 +251,11 @@ class ExtrasBuilder:
         numbers: tuple[NDArray[np.int64] | None, NsColumn],
         spans: Spans,
     ) -> Extras:
-        """Return all that was added.
+        """Return all that was added; ``base_ns`` counts as 0.
 
-        Args:
-            base_ns: The instant that counts as 0.
-            numbers: The numbers of slices in their final order, ``None`` if that is the order in
-                which they were added; and the numbers of those that are known by tickets.
-            spans: Starts from 0 on, durations and tracks of the slices, in their final order.
+        ``numbers`` are those of slices in their final order, ``None`` if they were added in it, and
+        of those known by tickets. ``spans`` has their starts from 0 on, durations and tracks, in
+        that order.
         """
         order, tickets = numbers
         place_of: NDArray[np.int32] | None = None

@@ -65,13 +65,10 @@ class TrueTypeFont:
         return advance, bearing
 
     def subset(self, codepoints: Iterable[int], family: str) -> bytes:
-        """Return a font file with only the characters ``codepoints``.
+        """Return a font file with only the characters ``codepoints`` that the font has.
 
         It has no hinting, kerning or ligatures, so positions are plain sums of advances in every
         program.
-
-        Args:
-            codepoints: Characters to keep; those missing in the font are ignored.
         """
         kept = {code: self._glyphs[code] for code in sorted(codepoints) if code in self._glyphs}
         order = self._with_components([0, *kept.values()])

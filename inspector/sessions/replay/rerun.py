@@ -51,13 +51,8 @@ def rerun(
 ) -> Rerun:
     """Build a scene from its file and repeat the recorded run.
 
-    One that has changed is run with ``anyway`` only. ``on_built`` is given the session before
-    it runs.
-
-    Raises:
-        ChangedSceneError: It has changed since; nothing of it was run.
-        JournalError: What was recorded does not suffice.
-        SceneProblem: The scene can no longer be built.
+    One that has changed is run with ``anyway`` only. ``on_built`` is given the session before it
+    runs.
     """
     events = events_to_run_again(history)
     journal = Journal.from_events(events, history.strings)

@@ -69,13 +69,9 @@ class ColumnChoices(QObject):
         choices: MutableMapping[str, str],
         sorted_by: int,
     ) -> None:
-        """Take over what was kept.
+        """Take over what was kept of a table, which shows its model; its first column stays.
 
-        Args:
-            view: The table; already shows its model.
-            columns: Its columns; the first is always shown.
-            choices: Where the choices of the user are kept, by the name of the columns.
-            sorted_by: The column that decides the order at first, -1 for none.
+        Choices are kept by the name of the columns; one may decide the order at first, -1 for none.
         """
         super().__init__(view)
         self._table, self._columns = view, columns
@@ -407,18 +403,11 @@ def share_room(
     wishes: Iterable[tuple[int, int]],
     elastic: Collection[int],
 ) -> dict[int, int]:
-    """Share out the width of a table among its columns.
+    """Share out the width of a table among its columns; returns their widths.
 
-    Args:
-        room: Pixels for all columns; with less than what they need at least, the rest is
-            to be reached by scrolling.
-        least: What each column has in any case.
-        wishes: Columns and what each would like to have, the most important first; a
-            column may come again. Those that are not in ``least`` get nothing.
-        elastic: Columns for which a part of a wish is better than nothing.
-
-    Returns:
-        The widths by column.
+    Each has at least as much as it needs; where the room is too little, the rest is reached by
+    scrolling. Wishes come with the most important first, and a column may come again; those that
+    are not in ``least`` get nothing. For elastic ones a part of a wish is better than nothing.
     """
     widths = dict(least)
     rest = room - sum(widths.values())

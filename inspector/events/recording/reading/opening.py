@@ -238,12 +238,7 @@ class OpenFile:
         self._notes.append(sentence)
 
     def note_damage(self, table: str, error: object, at_ns: int | None = None) -> None:
-        """Note that a part could not be read, once for each part.
-
-        Args:
-            table: Its table; events come first.
-            at_ns: Session time of the start of the missing part, if known.
-        """
+        """Note that a part of a table could not be read, once for each part; events come first."""
         if table in self._damage:
             return
         where = "" if at_ns is None else f" from {format_instant(at_ns)} on"

@@ -141,12 +141,9 @@ class RecordingWriter:
     ) -> None:
         """Hand over new events; called after every wake-up.
 
-        They are in the file half a second later, even without another call.
-
-        Args:
-            at_once: Whether to write as soon as possible.
-            is_patient: Whether to wait for a slow disk, so that nothing is lost.
-            is_last: Whether this is the last call, so that nothing may wait.
+        They are in the file half a second later, even without another call, or as soon as possible.
+        A patient call waits for a slow disk, so that nothing is lost; for the last nothing may
+        wait.
         """
         log = self._log
         end = log.end

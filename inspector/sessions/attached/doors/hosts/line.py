@@ -110,11 +110,8 @@ class HostLine:
     ) -> None:
         """Begin without a connection.
 
-        Args:
-            commands: What runs a Python there, first and when a connection has broken.
-            channels: Where probes go; ``None`` if there can be none.
-            tell: Called in any thread with a sentence on the line.
-            is_named_there: Whether the host has a better name for itself, if it has one.
+        The commands run a Python there, first and when a connection has broken; ``tell`` is called
+        in any thread with a sentence on the line. The host may have a better name for itself.
         """
         # Why there is no line any more, or no probe, as a sentence; empty for nothing
         self.problem = ""
