@@ -141,7 +141,7 @@ class WindowContents(QObject):
         # Once all is laid out: before, Qt may give it away when it activates the window.
         single_shot(self, self._give_keyboard).start()
         if window.settings_file.problem:
-            window.notice.say_until_dismissed(window.settings_file.problem)
+            window.notice.say_lasting(window.settings_file.problem)
         window.completed.emit()
 
     @Slot()
@@ -393,7 +393,7 @@ class WindowContents(QObject):
         self._bring_panels(session)
         self._clear_filters()
         if session.notes and not self.window_states.is_capture:
-            self._window.notice.say_until_dismissed(" ".join(session.notes))
+            self._window.notice.say_lasting(" ".join(session.notes))
 
     @Slot(object)
     def _need_picture(self, _events: int = 0) -> None:
@@ -481,9 +481,9 @@ class WindowContents(QObject):
                 self._open_error(status)
                 return
             case SessionPhase.ENDED:
-                notice.say_until_dismissed(status.message, ("Open again", self._bridge.reload))
+                notice.say_lasting(status.message, ("Open again", self._bridge.reload))
             case _ if about_end:
-                notice.say_until_dismissed(about_end)
+                notice.say_lasting(about_end)
         if self._window.middle.currentWidget() is self._error_view:
             self._window.middle.setCurrentIndex(0)
 
@@ -502,9 +502,9 @@ class WindowContents(QObject):
         text = f"{status.message}{goes_on}"
         if status.detail:
             show = partial(self._open_failed_file, status)
-            self._window.notice.say_until_dismissed(text, ("Show the line", show))
+            self._window.notice.say_lasting(text, ("Show the line", show))
         else:
-            self._window.notice.say_until_dismissed(text)
+            self._window.notice.say_lasting(text)
 
     @Slot(str)
     def _report_left_running(self, title: str) -> None:
@@ -527,7 +527,7 @@ class WindowContents(QObject):
         text = f"Cannot {record.text}. {reason}."
         if len(text) > _LONGEST_MESSAGE:
             # Such as what a scene did otherwise when it was to do the same again.
-            self._window.notice.say_until_dismissed(text, ("Show events", self._open_events))
+            self._window.notice.say_lasting(text, ("Show events", self._open_events))
         else:
             self._window.notice.refuse(text)
 
@@ -548,7 +548,7 @@ class WindowContents(QObject):
     @Slot(str)
     def _report_recording_problem(self, problem: str) -> None:
         ask = self._window.actions_by_id["record-to"].trigger
-        self._window.notice.say_until_dismissed(f"Not recorded. {problem}", ("Record to …", ask))
+        self._window.notice.say_lasting(f"Not recorded. {problem}", ("Record to …", ask))
 
     @Slot()
     def _open_events(self) -> None:

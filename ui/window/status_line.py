@@ -63,14 +63,15 @@ class Notice(Struct, frozen=True):
     # At most two: what a button says, its tool tip, and what it does.
     actions: tuple[tuple[str, str, Callable[[], object]], ...] = ()
     keys: str = ""  # What does the first of them, too
-    lasts: bool = False  # Whether it stands until it is dismissed, not for some seconds
+    lasts: bool = False  # Whether it can be read again until it is dismissed
 
 
 class StatusLine(QWidget):
     """Says what was done, what is not possible and what has happened; else what is always known.
 
-    During a rewind, a long step or the reading of a long capture it shows the progress. A notice
-    that lasts comes back when what was said after it is over.
+    During a rewind, a long step or the reading of a long capture it shows the progress. What is
+    said gives its place back after some seconds; a notice that lasts leaves a button to read it
+    again.
 
     Signals:
         keyboard_left: A button was hidden that had the keyboard.
@@ -78,6 +79,7 @@ class StatusLine(QWidget):
     Attributes:
         buttons: What can be done about the notice; hidden without it.
         keys: Say what does it, too.
+        again_button: Says what lasts again; hidden without it.
         close_button: Dismisses a notice that lasts.
         cancel_button: Ends what takes its time; hidden while nothing does.
     """
@@ -88,6 +90,7 @@ class StatusLine(QWidget):
         super().__init__(parent)
         self._bridge = bridge
         self._notice = self._lasting = Notice("")
+        self._was_said = True  # Whether what lasts has had its time
         self._effect: CommandRecord | None = None
         self.label = ElidedLabel()
         self.label.setAccessibleName("Status")
@@ -99,23 +102,26 @@ class StatusLine(QWidget):
         self.close_button = tool_button("Dismiss")
         self.close_button.setAccessibleName("Dismiss the notice")
         self.close_button.clicked.connect(self.dismiss)
+        self.again_button = tool_button("Notice")
+        self.again_button.setAutoRaise(True)
+        self.again_button.clicked.connect(self._say_again)
         self.cancel_button = tool_button("Cancel", "Stop here and keep the result so far (Esc)")
         self.cancel_button.clicked.connect(self.break_off)
         self.log_note = LogNote(bridge)
         for button in self.buttons:
             button.clicked.connect(self._act)
-        others = self.close_button, self.cancel_button
+        others = self.close_button, self.cancel_button, self.again_button
         for button in (*self.buttons, *others):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             button.hide()
         shown = (self.label, *self.buttons, self.keys, *others, self.log_note)
         fill_across(self, *shown, margins=(6, 0, 6, 0))
-        self._over = single_shot(self, self.clear, _EFFECT_MS)
+        self._over = single_shot(self, self._end, _EFFECT_MS)
         OverruledRates.of(bridge).found.connect(self.say_overruled)
         bridge.status_changed.connect(self._on_progress)
         bridge.facts_due.connect(self._on_progress)
         bridge.loading_changed.connect(self._on_loading)
-        self._display(self._lasting)
+        self.clear()
 
     @property
     def message(self) -> str:
@@ -124,16 +130,15 @@ class StatusLine(QWidget):
 
     def set_notice(self, notice: Notice) -> None:
         if notice.lasts:
-            self._lasting = notice
-            self._over.stop()
-        else:
-            self._over.start()
+            self._lasting, self._was_said = notice, False
         if not self._goes_on:
+            self._over.start()
             self._display(notice)
         announce(self, notice.text)
 
     def _display(self, notice: Notice) -> None:
-        had_keyboard = any(each.hasFocus() for each in (*self.buttons, self.close_button))
+        own = *self.buttons, self.close_button, self.again_button
+        had_keyboard = any(each.hasFocus() for each in own)
         self._effect = None
         self._notice, text = notice, notice.text
         self.label.set_text(text)
@@ -149,6 +154,8 @@ class StatusLine(QWidget):
         self.keys.setText(notice.keys)
         self.keys.setVisible(bool(notice.keys))
         self.close_button.setVisible(notice.lasts)
+        self.again_button.setVisible(not text and bool(self._lasting.text))
+        self.again_button.setToolTip(as_plain(self._lasting.text))
         if had_keyboard:
             self.keyboard_left.emit()
 
@@ -156,13 +163,22 @@ class StatusLine(QWidget):
     def clear(self) -> None:
         """End what is said for some seconds, or was in progress."""
         self._over.stop()
-        self._display(self._lasting)
+        self._display(Notice(""))
+
+    @Slot()
+    def _end(self) -> None:
+        self._was_said = True
+        self.clear()
+
+    @Slot()
+    def _say_again(self) -> None:
+        self.set_notice(self._lasting)
 
     @Slot()
     def dismiss(self) -> None:
         """End what lasts as well."""
         self._lasting = Notice("")
-        self.clear()
+        self._end()
 
     @Slot()
     def _act(self) -> None:
@@ -179,7 +195,7 @@ class StatusLine(QWidget):
             self._over.stop()
             self._display(Notice(self._bridge.status.message))
         elif not self.cancel_button.isHidden():
-            self.clear()
+            self._go_on()
         else:
             self._count_again()
         if self.cancel_button.isHidden() is self._goes_on:
@@ -187,10 +203,19 @@ class StatusLine(QWidget):
 
     @Slot(object)
     def _on_loading(self, path: Path | None) -> None:
-        self._display(self._lasting if path is None else Notice(f"Loading {path.name} …"))
-        if path is not None:
+        if path is None:
+            self._go_on()
+        else:
+            self._display(Notice(f"Loading {path.name} …"))
             # No event is handled until the code of the scene is loaded.
             self.label.repaint()
+
+    def _go_on(self) -> None:
+        """Say after a progress what came meanwhile and lasts, else what is always known."""
+        if self._was_said:
+            self.clear()
+        else:
+            self._say_again()
 
     @Slot()
     def break_off(self) -> bool:
@@ -211,8 +236,8 @@ class StatusLine(QWidget):
         """Say why something was not done."""
         self.say(f"✖ {reason}")
 
-    def say_until_dismissed(self, text: str, *actions: tuple[str, Callable[[], object]]) -> None:
-        """Say what is not to be missed, with at most two actions: their texts, and what they do."""
+    def say_lasting(self, text: str, *actions: tuple[str, Callable[[], object]]) -> None:
+        """Say what can be read again, with at most two actions: their texts, and what they do."""
         self.set_notice(Notice(text, tuple((name, "", act) for name, act in actions), lasts=True))
 
     @Slot(object)

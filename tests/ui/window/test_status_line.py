@@ -69,14 +69,22 @@ def test_that_a_notice_takes_its_place(stand: Stand) -> None:
     assert not stand.note.isHidden()
 
 
-def test_that_what_lasts_comes_back_until_it_is_dismissed(stand: Stand) -> None:
+def test_that_a_failure_gives_its_place_back_and_can_be_read_again_until_it_is_dismissed(
+    stand: Stand,
+) -> None:
     done: list[str] = []
-    stand.line.say_until_dismissed("Not saved: a.tlrec", ("Open it", lambda: done.append("open")))
+    stand.line.say_lasting("Not saved: a.tlrec", ("Open it", lambda: done.append("open")))
+    assert stand.line.again_button.isHidden()
     stand.line.say("No frame began before this instant.")
     assert stand.line.message == "No frame began before this instant."
     assert stand.line.buttons[0].isHidden()
 
-    stand.line.clear()
+    stand.line._over.timeout.emit()
+    assert stand.line.message == ""
+    assert not stand.note.isHidden()
+    assert stand.line.again_button.toolTip() == "Not saved: a.tlrec"
+
+    stand.line.again_button.click()
     assert stand.line.message == "Not saved: a.tlrec"
     stand.line.buttons[0].click()
     assert done == ["open"]
@@ -84,6 +92,25 @@ def test_that_what_lasts_comes_back_until_it_is_dismissed(stand: Stand) -> None:
     stand.line.close_button.click()
     assert stand.line.message == ""
     assert stand.line.close_button.isHidden()
+    assert stand.line.again_button.isHidden()
+
+
+def test_that_a_failure_that_came_during_a_long_step_is_said_after_it(stand: Stand) -> None:
+    stand.session.status = SessionStatus(SessionPhase.REWINDING, "Rewinding.")
+    stand.look()
+    stand.line.say_lasting("Not saved: a.tlrec")
+    assert stand.line.message == "Rewinding."
+
+    stand.session.status = SessionStatus(SessionPhase.RUNNING, "Played is running.")
+    stand.look()
+    assert stand.line.message == "Not saved: a.tlrec"
+
+    stand.line._over.timeout.emit()
+    stand.session.status = SessionStatus(SessionPhase.REWINDING, "Rewinding.")
+    stand.look()
+    stand.session.status = SessionStatus(SessionPhase.RUNNING, "Played is running.")
+    stand.look()
+    assert stand.line.message == ""
 
 
 def test_that_the_count_of_events_is_no_wider_than_it_needs(qtbot: QtBot, tmp_path: Path) -> None:
@@ -101,7 +128,7 @@ def test_that_what_lasts_has_the_room_of_the_tabs(qtbot: QtBot, tmp_path: Path) 
     shell = open_shell(qtbot, tmp_path)
     text = f"Not saved: /{'long/' * 20}a.tlrec"
 
-    shell.window.notice.say_until_dismissed(text)
+    shell.window.notice.say_lasting(text)
     QApplication.processEvents()
 
     label = shell.window.notice.label
