@@ -7,7 +7,7 @@ from typing import Final, cast
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPixmap, QTransform
+from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath, QPen, QPixmap, QTransform
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.formats.arrangement.fills import AnyFill
@@ -28,6 +28,7 @@ from inspector.formats.arrangement.frame_labels import (
     spike_labels,
 )
 from inspector.formats.arrangement.frame_series import FrameBar, FrameSeries, Window
+from inspector.formats.drawing.display_list import HALO_SHARE
 from inspector.vocabulary import Measure, Share
 
 from ..kit.theme import ColorRole, Theme
@@ -72,7 +73,8 @@ class BarsLayer:
         self._names: list[Label] = []
         # Budget lines from the top, in pixels of the screen
         self._lines: list[int] = []
-        self._labels: list[tuple[QPointF, QPixmap]] = []
+        # Those of the spikes that cover no name
+        self._values_beside: list[Label] = []
         self._laid_out_for: Hashable = None
         self._drawn_labels: dict[Hashable, QPixmap] = {}
         self._colors: dict[AnyFill, QColor] = {}
@@ -171,8 +173,18 @@ class BarsLayer:
         self._lay_out()
         self._draw_budgets(painter)
         painter.restore()
-        for place, label in self._labels:
-            painter.drawPixmap(place, label)
+        self._paint_labels(painter, self._values_beside)
+
+    def paint_names(self, painter: QPainter) -> None:
+        """Paint the rates of the budgets, above all else in the plot."""
+        self._paint_labels(painter, self._names)
+
+    def _paint_labels(self, painter: QPainter, labels: Iterable[Label]) -> None:
+        ratio, top = self.ratio, self.area.top()
+        for label in labels:
+            # On whole pixels of the screen.
+            at = (label.left - _LABEL_PAD) * ratio, (top + label.top) * ratio
+            painter.drawPixmap(QPointF(*(round(each) / ratio for each in at)), self._drawn(label))
 
     def _window(self) -> Window | None:
         low, high = self.span
@@ -238,7 +250,7 @@ class BarsLayer:
         area, ratio, width_of = self.area, self.ratio, self._texts.width_of
         self._spike_labels = self._values(spikes)
         self._spikes_shown, self._laid_out_for = spikes, laid_out_for
-        line, high, top = self._texts.metrics.height(), area.height(), area.top()
+        line, high = self._texts.metrics.height(), area.height()
         self._lines = [
             round(high * ratio * (1 - each / self.top_ns)) - 1 for each in self.budgets_ns
         ]
@@ -246,12 +258,7 @@ class BarsLayer:
             budget_labels(self.budgets_ns, self.top_ns, area.right(), high, float(line), width_of)
         )
         shown = self._spike_labels if self.series is not None else []
-        self._labels = []
-        for label in (*apart_from(shown, self._names, line), *self._names):
-            # On whole pixels of the screen.
-            at = (label.left - _LABEL_PAD) * ratio, (top + label.top) * ratio
-            place = QPointF(*(round(each) / ratio for each in at))
-            self._labels.append((place, self._drawn(label)))
+        self._values_beside = apart_from(shown, self._names, line)
 
     def _values(self, spikes: Spikes) -> list[Label]:
         """Return the values of spikes: beside the largest, where they cover nothing."""
@@ -280,18 +287,24 @@ class BarsLayer:
         key = label.text, label.width, label.is_strong, self.ratio
         drawn = self._drawn_labels.get(key)
         if drawn is None:
-            # Opaque, or the line of a budget would strike the text through.
-            width, line = label.width + 2 * _LABEL_PAD, self._texts.metrics.height()
+            metrics = self._texts.metrics
+            width, line = label.width + 2 * _LABEL_PAD, metrics.height()
             drawn = QPixmap(math.ceil(width * self.ratio), math.ceil(line * self.ratio))
             drawn.setDevicePixelRatio(self.ratio)
-            drawn.fill(self._theme.color(ColorRole.BG))
+            drawn.fill(Qt.GlobalColor.transparent)
+            at = QPointF((width - self._texts.width_of(label.text)) / 2, metrics.ascent())
+            letters = QPainterPath()
+            letters.addText(at, self.font, label.text)
             with QPainter(drawn) as painter:
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+                # A rim, or the line of a budget would strike the text through; bars stay in sight.
+                rim = QPen(self._theme.color(ColorRole.BG), HALO_SHARE * metrics.ascent())
+                rim.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+                painter.strokePath(letters, rim)
                 painter.setFont(self.font)
                 role = ColorRole.TEXT if label.is_strong else ColorRole.MUTED
                 painter.setPen(self._theme.color(role))
-                painter.drawText(
-                    QRectF(0, 0, width, line), int(Qt.AlignmentFlag.AlignCenter), label.text
-                )
+                painter.drawText(at, label.text)
             if len(self._drawn_labels) > _MOST_DRAWN:
                 self._drawn_labels.clear()
             self._drawn_labels[key] = drawn

@@ -343,6 +343,8 @@ class PlottedFrames(QWidget):
                 # The stubs do not say that a region is one.
                 self._bars.paint(painter, cast("Iterable[QRect]", event.region()))
                 self._overlay.paint(painter, area)
+                # Of the axis, not of the time that is covered.
+                self._bars.paint_names(painter)
 
     def _paint_scale(self, painter: QPainter) -> None:
         area, theme = self._bars.area, self._theme

@@ -20,7 +20,7 @@ _BELOW_CUT: Final = 14
 
 
 class Label(Struct, frozen=True):
-    """A text on a patch of the background, in pixels."""
+    """A text with a rim of the background, in pixels."""
 
     left: float  # Its left edge
     top: float  # Its upper edge

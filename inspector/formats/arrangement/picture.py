@@ -369,21 +369,18 @@ class _Arrangement:
 
             labels = spike_labels(bars.spikes, left, plotted, 1.0, self._width_of, is_free)
             for label in (*apart_from(labels, names, _SMALL + 3), *names):
-                items += self._label(label, row)
+                items.append(self._label(label, row))
         else:
             middle = Point(left + width / 2, row.top + row.height / 2)
             text = "No frames in this range"
             items.append(Text(middle, text, _TEXT, colors["muted"], Anchor.MIDDLE))
         return items
 
-    def _label(self, label: Label, row: Row) -> list[Item]:
-        top, height = row.top + label.top, _SMALL + 3
-        patch = Box(round(label.left, 2), round(top, 2), round(label.width, 2), height)
+    def _label(self, label: Label, row: Row) -> Text:
+        middle = row.top + label.top + (_SMALL + 3) / 2
         color = self.colors["text" if label.is_strong else "muted"]
-        at = Point(
-            round(label.left + label.width / 2, 2), round(top + height / 2 + _BASELINE * _SMALL, 2)
-        )
-        return [Rect(patch, self.colors["bg"]), Text(at, label.text, _SMALL, color, Anchor.MIDDLE)]
+        at = Point(round(label.left + label.width / 2, 2), round(middle + _BASELINE * _SMALL, 2))
+        return Text(at, label.text, _SMALL, color, Anchor.MIDDLE, halo=self.colors["bg"])
 
     @property
     def _budget_ns(self) -> int:

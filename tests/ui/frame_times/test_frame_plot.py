@@ -87,6 +87,27 @@ def test_that_names_of_budgets_cover_no_frame_when_all_are_shown(plot: FramePlot
     assert all(each.left >= last for each in names)
 
 
+def test_that_the_name_of_a_budget_leaves_the_bars_below_it_to_be_seen(plot: FramePlot) -> None:
+    plot.set_budgets_ns((16_666_667, 33_333_333, 8_333_333))
+    plot.set_timeline(timeline_of([16 * MS] * 900))
+    plot.view.set_span_ns(2_000 * MS, 4_000 * MS)
+
+    image = picture(plot)
+
+    name = plot._bars._names[2]
+    left, top = round(name.left), round(plot.area().top() + name.top)
+    first, whole = (
+        {image.pixel(left + x, top + y) for x in range(round(name.width)) for y in range(high)}
+        for high in (1, 10)
+    )
+    bar, ground, muted = (
+        Theme("light").color(role).rgb() for role in (ColorRole.BAR, ColorRole.BG, ColorRole.MUTED)
+    )
+    assert name.text == "120 fps"
+    assert bar in first
+    assert {bar, ground, muted} <= whole
+
+
 def test_that_no_line_of_a_budget_runs_through_what_an_empty_plot_says(plot: FramePlot) -> None:
     plot.set_timeline(timeline_of([]), NONE_IN_FILE_TEXT.format("recording"))
     middle = plot.area().toRect().center()
