@@ -90,13 +90,13 @@ class DifferenceColumn(ColumnEnum):
     SUBJECT = _column("Of", lambda row: row.subject, "Frames, a column, a clock or a timer",
                       sample="game: attack", is_searched=True)
     NAME = _column("Statistic", lambda row: row.name, "With the tool that defines it", _detail,
-                   sample="1% Low FPS, NVIDIA FrameView", least="1% low integral",
+                   sample="1% Low FPS, NVIDIA FrameView", least="1% low int…",
                    is_searched=True)
     BEFORE = _column("A", lambda row: _number(row.change.before, row.unit), "Of the first side",
-                     _detail, lambda row: row.change.before, "122.92 fps", yields=3, is_number=True)
+                     _detail, lambda row: row.change.before, "1,234 fps", is_number=True)
     AFTER = _column("B", lambda row: _number(row.change.after, row.unit),
                     "Of what is compared with it", _detail, lambda row: row.change.after,
-                    "122.92 fps", yields=4, is_number=True)
+                    "1,234 fps", is_number=True)
     CHANGE = _column("Change", lambda row: percent_text(row.change.share) or "-",
                      "Relative to the first", _detail, lambda row: row.change.share or 0.0,
                      "−100.0 %", is_number=True)

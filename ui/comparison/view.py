@@ -48,17 +48,20 @@ from ..kit.layouts import (
 from ..kit.prompts import ask_for_column
 from ..kit.save_dialog import SaveDialog
 from ..kit.theme import ColorRole, Theme
+from ..kit.throttled_refresh import single_shot
 from ..kit.tile import Tile, height_below, is_low, yielding_caption
 from ..plotting.distribution_view import NONE_OF_SAMPLES, DistributionView
 from ..session.bridge import SessionBridge
 from ..session.frame_focus import MetricOptions
 from .aligned_view import AlignedView
-from .difference_table import DifferenceTable
+from .difference_table import DifferenceColumn, DifferenceTable
 from .sides import Side, SidesRow, Source, compare_sides, letter_of
 from .verdict import first_numbers, headline
 
 _STEPS: Final = 1000
 _SIDE: Final = 16
+#: Pixels between what stands beside the table and the table.
+_HANDLE: Final = 8
 _TWO: Final = 2
 #: A narrower view leaves out what stands beside the numbers of the tiles.
 _LEAST_WITH_ASIDES: Final = 1160
@@ -126,6 +129,8 @@ class ComparisonView(QWidget):
         self.stutter_action = QAction("", self, checkable=True)
         self._limits: StutterLimits | None = None
         self._lower, self._tiles = QWidget(), QWidget()
+        self._beside_table, self._place_of_table = QWidget(), QWidget()
+        self._table_fit = single_shot(self, self._fit_table)
         self._zones = _DropZones(self, theme)
         self._lay_out()
         self._connect()
@@ -153,14 +158,15 @@ class ComparisonView(QWidget):
         fill_across(self._tiles, *self.tiles)
         said = in_row((texts, 1), self._tiles, margins=(_SIDE, 0, _SIDE, 8))
         said.setAlignment(self._tiles, Qt.AlignmentFlag.AlignTop)
-        left, kinds_of_it = QWidget(), self.kind_buttons.buttons()
+        left, right = self._beside_table, self._place_of_table
+        kinds_of_it = self.kind_buttons.buttons()
         title = yielding_caption("How long frames took")
         kinds = bar((title, 1), 8, *kinds_of_it, margins=(_SIDE, 4, 4, 0))
         fill(left, kinds, (self.distribution, 1), spacing=2)
-        right = QWidget()
         fill(right, (self.table, 1), margins=(0, 0, _SIDE, 0))
         parts = (left, 2), (right, 3)
-        fill(self._lower, (splitter(Qt.Orientation.Horizontal, *parts, sizes=(420, 640)), 1))
+        self._splitter = splitter(Qt.Orientation.Horizontal, *parts, sizes=(420, 640))
+        fill(self._lower, (self._splitter, 1))
         above = bar((self.reading, 1), margins=(_SIDE, 0, _SIDE, 0))
         fill(self, top, said, above, (self.plot, 1), self._lower, spacing=0)
 
@@ -178,6 +184,7 @@ class ComparisonView(QWidget):
             action.toggled.connect(self._start)
         self.plot.frames_read.connect(self._set_reading)
         self.kind_buttons.idClicked.connect(self._on_kind_chosen)
+        self.table.view.choices.names_noted.connect(self._fit_table)
         self._bridge.budgets_changed.connect(self._refresh_runs)
         self._theme.changed.connect(self._apply_theme)
 
@@ -412,6 +419,16 @@ class ComparisonView(QWidget):
         else:
             super().keyPressEvent(event)
 
+    @Slot()
+    def _fit_table(self) -> None:
+        """Give the table the room that its numbers and names need, as far as there is some."""
+        wanted = self.table.view.choices.wanted_width({DifferenceColumn.INTERVAL}) + 2 * _SIDE
+        room = self.width() - self._beside_table.minimumSizeHint().width() - _HANDLE
+        lacking = min(wanted, room) - self._place_of_table.width()
+        if lacking > 0:
+            beside, of_table = self._splitter.sizes()
+            self._splitter.setSizes([beside - lacking, of_table + lacking])
+
     def _fit_remarks(self) -> None:
         """Leave out what is to be borne in mind where frames need the room."""
         self.remarks.setVisible(bool(self.remarks.text()) and not is_low(self))
@@ -422,6 +439,8 @@ class ComparisonView(QWidget):
         scale = text_scale(self)
         self._lower.setFixedHeight(height_below(self))
         self._fit_remarks()
+        # Once the parts have their places.
+        self._table_fit.start()
         # The verdict has their room; the table has their numbers as well.
         self._tiles.setHidden(self.width() < _LEAST_WITH_TILES * scale)
         for tile in self.tiles:

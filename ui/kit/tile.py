@@ -42,6 +42,7 @@ def yielding_caption(text: str) -> ElidedLabel:
     label = ElidedLabel("^")
     label.set_text(text)
     in_type(label, "strong")
+    label.setMinimumWidth(1)
     return label
 
 

@@ -42,18 +42,28 @@ def view(
     view.stop()
 
 
-def test_that_larger_text_leaves_half_of_the_width_to_the_numbers(
-    view: ComparisonView, files: list[Path]
+@pytest.mark.parametrize("size", [1.0, 1.5, 2.0])
+def test_that_the_numbers_of_both_sides_have_room_in_larger_text(
+    view: ComparisonView, files: list[Path], size: float
 ) -> None:
     font = view.font()
-    font.setPointSizeF(2 * font.pointSizeF())
+    font.setPointSizeF(size * font.pointSizeF())
     view.setFont(font)
     view.resize(1_280, 720)
     compare(view, *files[:2])
-    QApplication.processEvents()
+    table = view.table.view
+    for _ in range(4):
+        # What is in view, and how wide it is, is known in turns to come.
+        QApplication.processEvents()
 
-    assert view.table.width() > view.width() / 2
-    assert DifferenceColumn.AFTER in view.table.view.choices.order
+    columns = DifferenceColumn
+    shown = set(table.choices.order)
+    assert {columns.NAME, columns.BEFORE, columns.AFTER, columns.CHANGE, columns.VERDICT} <= shown
+    assert table.horizontalScrollBar().maximum() == 0
+    if size == 1:
+        longest = table.width_for("1% low integral (as MSI Afterburner)")
+        assert table.columnWidth(columns.NAME) >= longest
+        assert columns.PICTURE in shown
 
 
 @pytest.fixture

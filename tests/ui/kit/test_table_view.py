@@ -58,6 +58,13 @@ class YieldingColumn(ColumnEnum):
     LEGS = _column("Legs", lambda row: str(row.legs), sample="000", yields=1, is_number=True)
 
 
+class StayingColumn(ColumnEnum):
+    """Names beside numbers that are always shown."""
+
+    NAME = _column("Animal", lambda row: row.name, sample="crocodile")
+    LEGS = _column("Legs", lambda row: str(row.legs), sample="n" * 20, is_number=True)
+
+
 class AnimalModel(ListTableModel[Animal]):
     """Animals, known by their names."""
 
@@ -391,6 +398,24 @@ def test_that_a_narrow_column_has_the_room_that_a_wide_one_leaves(
     shown = [column for column in YieldingColumn if not view.isColumnHidden(column)]
 
     assert shown == [YieldingColumn.NAME, YieldingColumn.LEGS]
+
+
+def test_that_a_name_is_cut_before_a_column_that_stays_is_out_of_sight(
+    qapp: QApplication, qtbot: QtBot
+) -> None:
+    assert qapp is not None
+    model = ListTableModel[Animal](StayingColumn, Theme("light"), attrgetter("name"))
+    model.set_rows([Animal("c" * 40, 4, "striped")])
+    view = TableView(model, "Animals", {})
+    qtbot.addWidget(view)
+    view.resize(view.width_for("crocodile") + view.width_for("n" * 20), 200)
+    with qtbot.waitExposed(view):
+        view.show()
+    QApplication.processEvents()
+
+    assert view.choices.wanted_width(()) > view.width()
+    assert view.horizontalScrollBar().maximum() == 0
+    assert view.columnWidth(StayingColumn.LEGS) >= view.width_for("n" * 20)
 
 
 def test_that_rows_have_the_colours_of_another_theme_at_once(

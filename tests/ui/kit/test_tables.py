@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 from typing_extensions import override
 
 from ui.kit.labels import say
-from ui.kit.table.column_choices import ShorteningHeader, share_room
+from ui.kit.table.column_choices import ShorteningHeader, share_room, shared_alike
 
 
 def test_that_every_column_has_its_least_width_even_without_room() -> None:
@@ -42,6 +42,11 @@ def test_that_a_wish_for_less_takes_nothing_away() -> None:
 
 def test_that_a_column_without_a_least_width_gets_nothing() -> None:
     assert share_room(100, {0: 60}, [(1, 20), (0, 70)], ()) == {0: 70}
+
+
+def test_that_what_one_name_does_not_need_is_left_to_the_others() -> None:
+    assert shared_alike(300, {0: 310, 1: 90}) == {0: 210, 1: 90}
+    assert shared_alike(300, {0: 310, 1: 190}) == {0: 150, 1: 150}
 
 
 def test_that_a_title_without_room_is_shortened_and_comes_back_with_it(qtbot: QtBot) -> None:

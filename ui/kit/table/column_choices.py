@@ -27,8 +27,8 @@ ColumnT = TypeVar("ColumnT", bound=int)
 
 #: Pixels that keep a text off the numbers to its left.
 GAP: Final = 18
-#: Columns of names have at most this share of the room, in equal parts, before others are left
-#: out for them.
+#: Columns of names have at most this share of the room together before others are left out for
+#: them.
 _MOST_FOR_NAMES: Final = 0.6
 #: Pixels beside a name, more than its margins.
 _SPARE: Final = 2
@@ -54,13 +54,15 @@ class ColumnChoices(QObject):
     yield, but for those that have room beside the others after all; then the others have what
     their samples need. Texts of columns with a sample that do
     not yield are names, which are cut last: there is room for those that were in view before any
-    other column has more than the least. The last column without a sample has what is left.
+    other column has more than the least, unless there is none for those that do not yield. The
+    last column without a sample has what is left.
 
     Columns that the user has dragged, moved or hidden in the menu over the titles stay so, also
     at the next start.
     """
 
     order_changed = Signal()  # Other columns are side by side: one was moved, shown or hidden
+    names_noted = Signal()  # Wider names have come into view
 
     def __init__(
         self,
@@ -228,8 +230,18 @@ class ColumnChoices(QObject):
                     has_grown |= width > self._header.sectionSize(column)
         if len(self._measured) > _MOST_NAMES:
             self._measured.clear()
-        if has_grown and self.arrange():
-            self.order_changed.emit()
+        if has_grown:
+            if self.arrange():
+                self.order_changed.emit()
+            self.names_noted.emit()
+
+    def wanted_width(self, without: Collection[int]) -> int:
+        """Return the width in which all columns have room but some, and names are whole."""
+        settled = self._hidden | self._unused | set(without)
+        shown = [each for each in self._columns if each not in settled]
+        shown.sort(key=self._header.visualIndex)
+        by_hand = sum(self._by_hand.get(each, 0) for each in shown)
+        return by_hand + sum(self._least_widths(shown, math.inf).values())
 
     def arrange(self) -> bool:
         """Share out the room; return whether other columns are left out than before."""
@@ -253,6 +265,8 @@ class ColumnChoices(QObject):
                 left_out.remove(column)
                 least = wider
         shown = [each for each in asked if each not in left_out]
+        if sum(least.values()) > room:
+            least = self._least_widths(shown, 0)
         is_other = left_out != self._left_out
         changed, self._left_out = left_out ^ self._left_out, left_out
         for number in changed:
@@ -260,18 +274,22 @@ class ColumnChoices(QObject):
         self._resize(share_room(room, least, self._wishes(shown), frozenset(shown)))
         return is_other
 
-    def _least_widths(self, shown: Sequence[ColumnEnum]) -> dict[int, int]:
+    def _least_widths(
+        self, shown: Sequence[ColumnEnum], most_for_names: float | None = None
+    ) -> dict[int, int]:
+        """Return what columns have in any case; names share ``most_for_names``, or their part."""
         apart, widths = apart_columns(shown), {}
-        most_for_names = _MOST_FOR_NAMES * self._viewport.width()
-        most_for_names /= max(sum(each in self._widest for each in shown), 1)
+        if most_for_names is None:
+            most_for_names = _MOST_FOR_NAMES * self._viewport.width()
+        widest = {each: self._widest[each] for each in shown if each in self._widest}
+        names = shared_alike(most_for_names, widest)
         for column in shown:
             if column not in self._by_hand:
                 spec, table = column.spec, self._table
                 text = table.width_for(spec.least or spec.sample)
                 title = table.title_width(spec.short_title or spec.title)
-                if column in self._widest:
-                    text = max(text, min(self._widest[column], round(most_for_names)))
-                widths[int(column)] = max(text, title) + (column in apart) * GAP
+                text = max(text, title, names.get(column, 0))
+                widths[int(column)] = text + (column in apart) * GAP
         return widths
 
     def _wishes(self, shown: Sequence[ColumnEnum]) -> Iterable[tuple[int, int]]:
@@ -395,6 +413,16 @@ class ShorteningHeader(QHeaderView):
         super().initStyleOptionForIndex(option, logicalIndex)
         if logicalIndex in self._short_titles:
             option.text = self.shown_title(logicalIndex)
+
+
+def shared_alike(room: float, wanted: Mapping[ColumnT, int]) -> dict[ColumnT, int]:
+    """Share out room: to each what it wants, where that is too much the same as to others."""
+    shared: dict[ColumnT, int] = {}
+    for column in sorted(wanted, key=wanted.__getitem__):
+        equal = room / (len(wanted) - len(shared))
+        shared[column] = wanted[column] if wanted[column] <= equal else int(equal)
+        room -= shared[column]
+    return shared
 
 
 def share_room(
