@@ -30,6 +30,9 @@ _BUTTON: Final = 24
 _CHIP_FROM: Final = 44
 _CHIP: Final = 36
 _CHIP_PAD: Final = 8
+_LEAST_CHIP: Final = 24
+#: From a name to the sign of a clock that goes on, which is narrower than its button.
+_NAME_GAP: Final = 4
 _CONTROL: Final = 20
 _UNITS: Final = {"s": "seconds", "ms": "milliseconds"}
 #: Narrower headers have names only.
@@ -102,7 +105,23 @@ def header_reading(row: LaneRow, state: HeaderState, timeline: Timeline, *, is_p
 
 def name_end(places: HeaderPlaces, unit: float, *, is_paused: bool) -> int:
     """Return where the name of a clock ends: the sign of one that goes on is a narrow one."""
-    return places.pause.left() + (-4 if is_paused else round(4 * unit))
+    return places.pause.left() + (-4 if is_paused else round(_NAME_GAP * unit))
+
+
+def header_name(row: LaneRow) -> str:
+    return one_line(f"{row.label} (gone)" if row.is_gone else row.label)
+
+
+def name_font(row: LaneRow, font: QFont) -> QFont:
+    """Return the font of the name of a row, of that of all other texts."""
+    shown = QFont(font)
+    if row.kind is LaneKind.CLOCK:
+        shown.setWeight(QFont.Weight.DemiBold)
+    return shown
+
+
+def name_left(row: LaneRow, unit: float) -> int:
+    return round((NAME_FROM + row.depth * INDENT) * unit)
 
 
 def pending_of(row: LaneRow, timeline: Timeline) -> int:
@@ -112,13 +131,16 @@ def pending_of(row: LaneRow, timeline: Timeline) -> int:
     return sum(timeline.clocks[each].pending for each in timeline.branch(row.clock_id))
 
 
-def header_places(row: QRect, unit: float, small: QFont, rate: str) -> HeaderPlaces:
+def header_places(
+    row: QRect, unit: float, small: QFont, rate: str, name_right: int = 0
+) -> HeaderPlaces:
     """Return where the buttons of a clock are, in the header of its row; nowhere without a rate.
 
     Args:
         unit: Pixels of a pixel at 100 % text.
         small: The font of small texts.
         rate: The text of the chip. That of a long one is wider, to the left.
+        name_right: Where the name ends if it is whole. The usual rate has less room for it.
     """
     spare = row.width() - round(_LEAST_WITH_CONTROLS * unit)
     if not rate or spare < 0:
@@ -128,6 +150,9 @@ def header_places(row: QRect, unit: float, small: QFont, rate: str) -> HeaderPla
     chip = round(_CHIP * unit)
     wanted = QFontMetrics(rate_font(small, rate)).horizontalAdvance(rate) + round(_CHIP_PAD * unit)
     more = min(max(wanted - chip, 0), spare)
+    if rate == USUAL_RATE:
+        lacking = name_right - (row.width() - round((_BUTTON_FROM - _NAME_GAP) * unit))
+        more = -min(max(lacking, 0), chip - round(_LEAST_CHIP * unit))
     button, left = (row.width() - round(each * unit) - more for each in (_BUTTON_FROM, _CHIP_FROM))
     return HeaderPlaces(
         QRect(button, top, round(_BUTTON * unit), high), QRect(left, top, chip + more, high)

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 
 from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind
-from inspector.display_text import one_line
 
 from ..kit.fonts import small_font, text_scale
 from ..kit.theme import ColorRole, Theme, mixed
@@ -17,11 +16,13 @@ from ..plotting.kept_picture import KeptPicture
 from .lane_headers import (
     FOLD_FROM,
     INDENT,
-    NAME_FROM,
     USUAL_RATE,
     HeaderState,
+    header_name,
     header_places,
     name_end,
+    name_font,
+    name_left,
     rate_font,
 )
 
@@ -192,7 +193,7 @@ class LaneNames:
             painter.fillRect(ground, theme.color(ColorRole.PANEL))
         elif placed.is_selected:
             painter.fillRect(0, placed.y, 3, placed.height, theme.color(ColorRole.BLUE))
-        x = round((NAME_FROM + row.depth * INDENT) * unit)
+        x = name_left(row, unit)
         if row.has_parts:
             self._fold_sign(painter, placed, unit)
         right = width - round(12 * unit)
@@ -201,15 +202,13 @@ class LaneNames:
             painter.drawText(QRect(right - 10, placed.y, 12, placed.height), _FLAGS, "▴")
             right -= 14
         font = painter.font()
-        shown = QFont(font)
-        shown.setWeight(QFont.Weight.DemiBold if row.kind is LaneKind.CLOCK else font.weight())
-        painter.setFont(shown)
-        text = one_line(f"{row.label} (gone)" if row.is_gone else row.label)
+        painter.setFont(name_font(row, font))
+        text = header_name(row)
         metrics = painter.fontMetrics()
         name_width = metrics.horizontalAdvance(text)
         small = small_font(painter)
         header = QRect(0, placed.y, width, placed.height)
-        places = header_places(header, unit, small, state.rate)
+        places = header_places(header, unit, small, state.rate, x + name_width)
         if not places.pause.isEmpty():
             right = name_end(places, unit, is_paused=state.is_paused)
         is_muted = placed.is_over or state.is_stopped or row.is_of_several

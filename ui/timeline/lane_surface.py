@@ -49,9 +49,12 @@ from ..session.bridge import Selection, SelectionKind
 from .lane_headers import (
     HeaderPlaces,
     HeaderState,
+    header_name,
     header_places,
     header_reading,
     header_state,
+    name_font,
+    name_left,
     pending_of,
 )
 from .lane_readout import NEAR, LaneReader, LaneReading
@@ -425,8 +428,9 @@ class LaneSurface(QAbstractScrollArea):
 
     def header_places(self, row: LaneRow) -> HeaderPlaces:
         """Return where the buttons of a row are; nowhere on rows without."""
-        rate = self.header_state(row).rate
-        return header_places(self.header_box(row), self.text_scale, self.small_font(), rate)
+        rate, unit, box = self.header_state(row).rate, self.text_scale, self.header_box(row)
+        name = QFontMetrics(name_font(row, self.font())).horizontalAdvance(header_name(row))
+        return header_places(box, unit, self.small_font(), rate, name_left(row, unit) + name)
 
     def header_box(self, row: LaneRow) -> QRect:
         middle, height = int(self.place_of(row, 0).y()), self._heights()[row.kind]

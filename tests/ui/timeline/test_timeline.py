@@ -40,7 +40,7 @@ from ui.kit.theme import ColorRole, Theme
 from ui.plotting.sheet_painter import theme_colors
 from ui.session.bridge import Selection, SessionBridge
 from ui.timeline.lane_canvas import LaneCanvas
-from ui.timeline.lane_headers import HeaderState, name_end
+from ui.timeline.lane_headers import HeaderState, name_end, name_font, name_left
 from ui.timeline.lane_names import shortened_name
 from ui.timeline.lane_readout import LaneReading
 from ui.timeline.panel import TimelinePanel
@@ -781,6 +781,28 @@ def test_that_a_header_says_what_a_press_at_the_pointer_does(panel: TimelinePane
 
     assert QToolTip.text() == "Pause root (P)"
     QToolTip.hideText()
+
+
+def test_that_the_usual_rate_gives_way_before_the_name_of_its_clock_is_cut(
+    panel: TimelinePanel, session: LanesSession
+) -> None:
+    canvas = panel.canvas
+    canvas.set_header_width(200)
+    game = row_of(canvas, "game")
+    usual = canvas.header_places(game)
+    metrics = QFontMetrics(name_font(game, canvas.font()))
+    room = usual.pause.left() + 4 - name_left(game, canvas.text_scale)
+    letters = next(n for n in range(99) if metrics.horizontalAdvance("w" * n) > room)
+
+    wide = session.root.child("w" * letters)
+    panel._bridge.refresh_now()
+    panel.refresh()
+
+    places = canvas.header_places(row_of(canvas, wide.name))
+    assert usual.rate.width() - 12 <= places.rate.width() < usual.rate.width()
+    assert places.rate.right() == usual.rate.right()
+    assert places.pause.width() == usual.pause.width()
+    assert places.rate.left() - places.pause.left() == usual.rate.left() - usual.pause.left()
 
 
 def test_that_a_long_rate_has_room_in_its_chip(panel: TimelinePanel, session: LanesSession) -> None:
