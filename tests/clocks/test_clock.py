@@ -607,7 +607,14 @@ def test_that_texts_for_people_name_what_matters(world: World) -> None:
 
     assert repr(clock) == "<Clock 2 'game' at 0.000000 s, rate 1/2, paused>"
     assert repr(timer) == "<Interval 1 'spawn' due 00:00.500, every 500 ms>"
-    assert "note" in world.root.set_timeout(1, world.note).label
+    assert "note" in world.root.set_timeout(9, world.note).label
+    clock.clear(timer)
+    assert repr(timer).endswith(", every 500 ms, cleared>")
+    clock.remove()
+    assert repr(clock) == "<Clock 2 'game' at 0.000000 s, rate 1/2, removed>"
+    once = world.root.set_timeout(1, world.note, "once", name="once")
+    world.source.advance(1)
+    assert repr(once).endswith(" 'once' due 00:01.000, fired>")
 
 
 def test_that_nothing_can_be_done_to_a_removed_clock(world: World) -> None:

@@ -160,6 +160,16 @@ def test_that_a_step_follows_a_change_of_rate() -> None:
     assert world.clocks.step_ends_ns == 10**15 + 100 + 2 * 900
 
 
+def test_that_it_is_said_whether_a_clock_has_changed() -> None:
+    world = World()
+    clocks, top = world.clocks, world.top
+
+    assert [clocks.pause(top), clocks.pause(top)] == [True, False]
+    assert [clocks.set_rate(top, 2 * D), clocks.set_rate(top, 2 * D)] == [True, False]
+    assert [clocks.resume(top), clocks.resume(top)] == [True, False]
+    assert top.rate_n == 2 * D
+
+
 def test_that_a_removed_clock_takes_along_what_is_below() -> None:
     world = World()
     loop = world.clocks.add("loop", world.top)
