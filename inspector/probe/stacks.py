@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 MOST_FRAMES = 120
 #: Behind the beginning of a function, in bytes of its code.
 _BEGINNING = 8
+#: ``inspect.CO_COROUTINE``: the flag of a function that is defined with ``async``.
+_OF_COROUTINE = 0x80
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _LIBRARY = os.path.dirname(os.path.abspath(os.__file__))
@@ -99,11 +101,12 @@ def stack_of(thread: int, *, is_after: bool) -> tuple[list[tuple[CodeType, int]]
         known = _RUNNERS.get(code.co_name)
         if known is not None and known[0] in code.co_filename and not runner.name:
             _read_runner(runner, frame.f_locals.get(known[1]))
-        elif code.co_name == "unrolled_run" and found and not runner.name:
-            # What it calls are coroutines; reading its variables would keep them.
-            step = found[-1][0]
-            runner.name = getattr(step, "co_qualname", step.co_name)
-            runner.is_task, runner.identity = True, below
+        elif code.co_name == "unrolled_run" and len(found) > 1 and not runner.name:
+            # Of what it calls, tasks are coroutines; reading its variables would keep them.
+            step = found[-2][0]
+            if step.co_flags & _OF_COROUTINE:
+                runner.name = getattr(step, "co_qualname", step.co_name)
+                runner.is_task, runner.identity = True, below
         if not runner.name:
             runner.identity = below
         below = id(frame)

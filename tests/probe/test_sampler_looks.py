@@ -201,3 +201,59 @@ def test_that_a_thread_that_asks_for_the_interpreter_again_and_again_waits_for_n
 
     (flags,) = [b for _, kind, _, _, b in looked.events if kind == SAMPLED]
     assert bool(flags & SAW_WAIT) is is_wait
+
+
+def test_that_the_first_sample_and_each_32nd_tell_again_what_runs(looked: Looked) -> None:
+    loop = looked.program.clock("loop")
+    looked.look_after(0)
+    looked.program.frame_began(loop)
+    looked.look_after(0)
+    for _ in range(66):
+        looked.look_after(20, used_ms=20)
+
+    kinds = [kind for _, kind, *_ in looked.events if kind in {RUNNING_CALL, SAMPLED}]
+    places = [place for place, kind in enumerate(kinds) if kind == RUNNING_CALL]
+    # The first is for the time up to the first look.
+    assert kinds.count(SAMPLED) == 66
+    assert [place - number for number, place in enumerate(places)] == [0, 32, 64]
+
+
+def test_that_an_inspector_that_comes_again_is_told_all_of_the_first_sample(
+    looked: Looked,
+) -> None:
+    looked.stops.close = lambda: None
+    loop = looked.program.clock("loop")
+    told = []
+    for _ in range(2):
+        looked.sampler.begin()
+        looked.look_after(0)
+        looked.program.frame_began(loop)
+        looked.look_after(0)
+        looked.look_after(20, used_ms=20)
+        looked.look_after(20, used_ms=20)
+        told.append(sum(kind == RUNNING_CALL for _, kind, *_ in looked.events))
+        looked.sampler.end()
+
+    assert told == [1, 2]
+    assert not looked.sampler.is_busy
+
+
+def test_that_what_a_loop_of_trio_runs_is_a_task_named_after_its_function() -> None:
+    seen: list[tuple[str, bool]] = []
+
+    def look() -> None:
+        runner = stack_of(get_ident(), is_after=False)[1]
+        seen.append((runner.name.rpartition(".")[2], runner.is_task))
+
+    async def crunch() -> None:
+        look()
+
+    def unrolled_run() -> None:
+        look()
+        with pytest.raises(StopIteration):
+            crunch().send(None)
+
+    unrolled_run()
+
+    # What trio does for itself is no task.
+    assert seen == [("", False), ("crunch", True)]
