@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
+    QFocusEvent,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
@@ -60,6 +61,10 @@ _STILL_FOR: Final = 4
 _MIDDLE: Final = 128
 _FORWARDS: Final = frozenset({Qt.Key.Key_Right, Qt.Key.Key_Down})
 _BACKWARDS: Final = frozenset({Qt.Key.Key_Left, Qt.Key.Key_Up})
+#: Why the keyboard is away for as long as something else is open.
+_BRIEFLY: Final = frozenset(
+    {Qt.FocusReason.PopupFocusReason, Qt.FocusReason.ActiveWindowFocusReason}
+)
 
 
 class ShapeOwner(NamedTuple):
@@ -325,6 +330,13 @@ class SceneCanvas(QWidget):
             self.chosen.emit(self.owner)
         else:
             super().keyPressEvent(event)
+
+    @override
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        # A menu, or another window, comes back to what was pointed at.
+        if event.reason() not in _BRIEFLY:
+            self.point_at(NO_OWNER)
 
     @override
     def event(self, event: QEvent) -> bool:

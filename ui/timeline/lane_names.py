@@ -196,11 +196,6 @@ class LaneNames:
         x = name_left(row, unit)
         if row.has_parts:
             self._fold_sign(painter, placed, unit)
-        right = width - round(12 * unit)
-        if row.is_pinned:
-            painter.setPen(muted)
-            painter.drawText(QRect(right - 10, placed.y, 12, placed.height), _FLAGS, "▴")
-            right -= 14
         font = painter.font()
         painter.setFont(name_font(row, font))
         text = header_name(row)
@@ -209,8 +204,13 @@ class LaneNames:
         small = small_font(painter)
         header = QRect(0, placed.y, width, placed.height)
         places = header_places(header, unit, small, state.rate, x + name_width)
+        right = width - round(12 * unit)
         if not places.pause.isEmpty():
             right = name_end(places, unit, is_paused=state.is_paused)
+        if row.is_pinned:
+            painter.setPen(muted)
+            painter.drawText(QRect(right - 10, placed.y, 12, placed.height), _FLAGS, "▴")
+            right -= 14
         is_muted = placed.is_over or state.is_stopped or row.is_of_several
         painter.setPen(muted if is_muted else theme.color(ColorRole.TEXT))
         box = QRect(x, placed.y, right - x, placed.height)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QPoint, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
+from PySide6.QtGui import QFocusEvent
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock
@@ -183,6 +185,19 @@ def test_that_the_keyboard_goes_from_owner_to_owner(
     qtbot.keyClick(panel.canvas, Qt.Key.Key_Return)
 
     assert bridge.selection == Selection.timer(timer_id)
+
+
+@pytest.mark.usefixtures("session")
+def test_that_nothing_is_pointed_at_once_the_keyboard_has_gone(
+    qtbot: QtBot, panel: ScenePanel
+) -> None:
+    qtbot.keyClick(panel.canvas, Qt.Key.Key_Right)
+    assert panel.readout.text().startswith("tick on game")
+
+    QApplication.sendEvent(panel.canvas, QFocusEvent(QEvent.Type.FocusOut))
+
+    assert panel.canvas.owner == NO_OWNER
+    assert panel.readout.text() == ""
 
 
 def test_that_a_paused_branch_is_named(

@@ -14,6 +14,7 @@ from PySide6.QtGui import (
     QFontMetrics,
     QGuiApplication,
     QHelpEvent,
+    QImage,
     QMouseEvent,
     QWheelEvent,
 )
@@ -204,6 +205,23 @@ def test_that_a_pinned_lane_stays_at_the_top_also_when_its_clock_is_folded(
     canvas.gestures.fold_all(is_folded=True)
     assert labels(canvas) == ["boss", "root"]
     assert [row.label for row in canvas.pinned.rows] == ["boss"]
+
+
+def test_that_the_sign_of_a_pinned_clock_leaves_its_rate_alone(
+    qtbot: QtBot, panel: TimelinePanel
+) -> None:
+    canvas = panel.canvas
+    canvas.gestures.choose_row(row_of(canvas, "game"))
+
+    def chip() -> QImage:
+        image = canvas.grab().toImage()
+        return image.copy(canvas.header_places(row_of(canvas, "game")).rate)
+
+    former = chip()
+    key(qtbot, canvas, Qt.Key.Key_T)
+
+    assert row_of(canvas, "game").is_pinned
+    assert chip() == former
 
 
 def test_that_keys_go_from_firing_to_firing_and_stop_following(
