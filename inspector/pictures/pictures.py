@@ -85,8 +85,8 @@ class Pictures:
         self.drawn = 0  # Number of pictures drawn so far
         self._frames: list[int] = []
         self._packed: list[bytes] = []
-        self._bytes = 0
-        self._newest: Picture | None = None
+        self.kept_bytes = 0
+        self.newest: Picture | None = None
         self._is_given_up = False
 
     @property
@@ -102,16 +102,8 @@ class Pictures:
     @property
     def brief(self) -> str:
         """What the kept ones take, empty without any."""
-        size, most = self._bytes / _MIB, self.budget_bytes / _MIB
+        size, most = self.kept_bytes / _MIB, self.budget_bytes / _MIB
         return f"{size:.0f} of {most:.0f} MiB in memory" if self._frames else ""
-
-    @property
-    def kept_bytes(self) -> int:
-        return self._bytes
-
-    @property
-    def newest(self) -> Picture | None:
-        return self._newest
 
     @property
     def newest_frame(self) -> int | None:
@@ -120,20 +112,20 @@ class Pictures:
 
     def clear(self) -> None:
         """Forget everything, as after a reload."""
-        self._frames, self._packed, self._bytes, self._newest = [], [], 0, None
+        self._frames, self._packed, self.kept_bytes, self.newest = [], [], 0, None
         self.keep = None
         self.failure, self._is_given_up = "", False
 
     def forget_from(self, frame: int) -> None:
         """Forget the pictures of a frame and of all later ones, which will run again."""
         self._cut(frame)
-        self._newest = _DECODER.decode(self._packed[-1]) if self._packed else None
+        self.newest = _DECODER.decode(self._packed[-1]) if self._packed else None
         self.failure, self._is_given_up = "", False
         self.keep = None
 
     def _cut(self, frame: int) -> None:
         place = bisect_right(self._frames, frame - 1)
-        self._bytes -= sum(map(len, self._packed[place:]))
+        self.kept_bytes -= sum(map(len, self._packed[place:]))
         del self._frames[place:], self._packed[place:]
 
     def draw(self, drawing: Drawing | None, frame: int, log: EventLog) -> None:
@@ -168,7 +160,7 @@ class Pictures:
         if place < 0:
             return None
         if place == len(self._frames) - 1:
-            return self._newest
+            return self.newest
         return _DECODER.decode(self._packed[place])
 
     def _fail(self, error: BaseException) -> None:
@@ -184,18 +176,18 @@ class Pictures:
             self._cut(frame)
         self._frames.append(frame)
         self._packed.append(packed)
-        self._bytes += len(packed)
-        self._newest = picture
+        self.kept_bytes += len(packed)
+        self.newest = picture
         if self.keep is not None:
             self.keep(frame, packed)
-        if self._bytes > self.budget_bytes:
+        if self.kept_bytes > self.budget_bytes:
             self._drop()
 
     def _drop(self) -> None:
         """Forget the oldest pictures, an eighth of the budget at once."""
         least, place = self.budget_bytes - self.budget_bytes // 8, 0
-        while self._bytes > least and place < len(self._packed) - 1:
-            self._bytes -= len(self._packed[place])
+        while self.kept_bytes > least and place < len(self._packed) - 1:
+            self.kept_bytes -= len(self._packed[place])
             place += 1
         del self._frames[:place], self._packed[:place]
 

@@ -144,7 +144,7 @@ class CapturedSession(PastSession):
         self.unknown = found.unknown
         self.stream = "" if found.stream is None else found.stream.name
         self.history, self.log, self.timeline = found.history, found.log, found.timeline
-        self._rate = found.rate
+        self.frame_rate = found.rate
         self._unreported = len(found.log)
 
     def choose_stream(self, name: str) -> None:
@@ -182,11 +182,6 @@ class CapturedSession(PastSession):
         if self._broken_off_at is not None:
             message += f" Reading was cancelled at {self._broken_off_at:.0%}."
         return SessionStatus(SessionPhase.HELD, message, path=str(self.path))
-
-    @property
-    def frame_rate(self) -> Fraction:
-        """The rate of a screen that most frames keep."""
-        return self._rate
 
     def refresh(self) -> int:
         """Read on; returns how many events are new in the log."""

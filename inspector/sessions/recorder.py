@@ -96,7 +96,7 @@ class Recorder:
         self._ending: list[RecordingWriter] = []
         self.folder: Path | None = None  # Where recordings without a name go
         self._outcomes: deque[RecordingOutcome] = deque(maxlen=_MOST_OUTCOMES)
-        self._outcome_count = 0
+        self.outcome_count = 0
 
     @property
     def path(self) -> Path | None:
@@ -117,16 +117,12 @@ class Recorder:
         """Whether a file is open, whose outcome may change without an event."""
         return self._writer is not None or bool(self._ending)
 
-    @property
-    def outcome_count(self) -> int:
-        return self._outcome_count
-
     def outcomes_since(self, count: int) -> list[RecordingOutcome]:
         """Return what became of recordings since an :attr:`outcome_count`, the newest last.
 
         Of very many the oldest are forgotten.
         """
-        forgotten = self._outcome_count - len(self._outcomes)
+        forgotten = self.outcome_count - len(self._outcomes)
         return list(islice(self._outcomes, max(0, count - forgotten), None))
 
     @property
@@ -144,7 +140,7 @@ class Recorder:
 
     def _note(self, outcome: RecordingOutcome) -> None:
         self._outcomes.append(outcome)
-        self._outcome_count += 1
+        self.outcome_count += 1
 
     @property
     def lost(self) -> int:

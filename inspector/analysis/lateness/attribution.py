@@ -342,7 +342,7 @@ class _Window:
                 LatenessShare(
                     Cause.MANY_SHORT, share.culprit, share.ns, share.samples, name=share.name
                 )
-                for share in _computing_shares(self.computing)
+                for share in _shares(self.computing, are_waits=False)
                 if share.cause is not Cause.UNKNOWN
             ]
             total_ns = _sum(self.computing)
@@ -352,13 +352,13 @@ class _Window:
                 )
             )
         else:
-            shares += _computing_shares(self.computing)
+            shares += _shares(self.computing, are_waits=False)
         is_wait = _sum(self.idle) >= _LONG_WAIT * (end_ns - begin_ns)
         if self.idle and is_wait and _looks(self.idle) >= _WAIT_LOOKS:
             self.waiting += self.idle
         else:
             self.unknown_ns += _sum(self.idle)
-        shares += _waiting_shares(self.waiting)
+        shares += _shares(self.waiting, are_waits=True)
         for other, pieces in self.others.items():
             thread, _, place = other.partition(": ")
             culprit = Culprit(Place.of(place), thread=thread) if place else None
@@ -456,41 +456,28 @@ def _is_many_short(pieces: Sequence[_Piece]) -> bool:
     )
 
 
-def _computing_shares(pieces: Iterable[_Piece]) -> list[LatenessShare]:
+def _shares(pieces: Iterable[_Piece], *, are_waits: bool) -> list[LatenessShare]:
     by_call: dict[tuple[CallKind, str], list[_Piece]] = defaultdict(list)
     for piece in pieces:
         by_call[piece.sample.kind, piece.sample.name].append(piece)
     shares = []
     for (kind, name), mine in by_call.items():
-        for place, group, stack in _functions(mine, splits=kind is CallKind.FRAME):
+        for place, group, stack in _functions(mine, splits=are_waits or kind is CallKind.FRAME):
             ns, looks = _sum(group), _looks(group)
             if place is None:
                 # Nothing was seen of it but its time.
                 shares.append(LatenessShare(Cause.UNKNOWN, None, ns, looks))
                 continue
-            culprit, cause = Culprit(place, _task(kind, name)), _COMPUTING[kind]
-            is_after = all(piece.sample.is_afterwards for piece in group)
+            cause, what, is_after = _COMPUTING[kind], "", False
+            if are_waits:
+                cause, whats = Cause.BLOCKING_CALL, {_what(piece.sample.stack) for piece in group}
+                what = whats.pop() if len(whats) == 1 else ""
+            else:
+                is_after = all(piece.sample.is_afterwards for piece in group)
+            culprit = Culprit(place, _task(kind, name), what=what)
             shares.append(
                 LatenessShare(cause, culprit, ns, looks, stack, name=name, is_after=is_after)
             )
-    return shares
-
-
-def _waiting_shares(pieces: Iterable[_Piece]) -> list[LatenessShare]:
-    by_call: dict[tuple[CallKind, str], list[_Piece]] = defaultdict(list)
-    for piece in pieces:
-        by_call[piece.sample.kind, piece.sample.name].append(piece)
-    shares = []
-    for (kind, name), mine in by_call.items():
-        for place, group, stack in _functions(mine, splits=True):
-            ns, looks = _sum(group), _looks(group)
-            if place is None:
-                shares.append(LatenessShare(Cause.UNKNOWN, None, ns, looks))
-                continue
-            whats = {_what(piece.sample.stack) for piece in group}
-            what = whats.pop() if len(whats) == 1 else ""
-            culprit = Culprit(place, _task(kind, name), what=what)
-            shares.append(LatenessShare(Cause.BLOCKING_CALL, culprit, ns, looks, stack, name=name))
     return shares
 
 

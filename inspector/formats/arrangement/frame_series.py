@@ -70,7 +70,7 @@ class FrameSeries:
         # time in seconds (a frame extends over the time that is measured, see counts_back)
         self.x_axis = x_axis
         self.measure = measure  # The time of frames that is looked at
-        self._history = history
+        self.history = history
         self.end = 0  # Index after the newest frame read
         # The starts of all frames read; asked for a dozen times in each refresh.
         self._begun_ns = array("q")
@@ -86,13 +86,9 @@ class FrameSeries:
         self.read_new_frames()
 
     @property
-    def history(self) -> FrameHistory:
-        return self._history
-
-    @property
     def first(self) -> int:
         """Index of the oldest frame kept."""
-        return self._history.first
+        return self.history.first
 
     @property
     def counts_back(self) -> bool:
@@ -113,15 +109,15 @@ class FrameSeries:
 
     def read_new_frames(self) -> int:
         before = self.end
-        self.end = self._history.end
+        self.end = self.history.end
         if self.end == before:
             return 0
-        self._begun_ns = self._history.at_ns
+        self._begun_ns = self.history.at_ns
         return self.end - before
 
     def times_ns(self, measure: Measure, start: int, stop: int) -> NsColumn:
         """Return the measured times of a range of frames, as :meth:`.FrameHistory.numpy` does."""
-        return self._history.numpy(_column_name(measure), start, min(stop, self.end))
+        return self.history.numpy(_column_name(measure), start, min(stop, self.end))
 
     def shares(self, other: "FrameSeries") -> bool:
         """Return whether another series has the same frames, or more or fewer of them.
@@ -135,7 +131,7 @@ class FrameSeries:
         return (here.at_ns, here.delta_ns) == (there.at_ns, there.delta_ns)
 
     def value_ns(self, measure: Measure, frame: int) -> int:
-        column: array[int] = getattr(self._history, _column_name(measure))
+        column: array[int] = getattr(self.history, _column_name(measure))
         return column[frame - self.first]
 
     def sample_ns(self, measure: Measure, start: int, stop: int) -> NsColumn:
@@ -180,7 +176,7 @@ class FrameSeries:
 
         The index after the newest gives its end.
         """
-        at_ns, first = self._begun_ns, self._history.first
+        at_ns, first = self._begun_ns, self.history.first
         # Asked several times in each refresh; see counts_back.
         place, count = frame - first - (self.measure != "busy"), self.end - first
         if place < 0 and first == self._start[0]:
@@ -188,7 +184,7 @@ class FrameSeries:
         if place < 0:
             # Its beginning was the instant of a frame that is not kept, or of none: the start of
             # the session, before which there is nothing, however long that frame took to come.
-            passed_ns = self._history.interval_ns[0] - self._history.cut_ns[0]
+            passed_ns = self.history.interval_ns[0] - self.history.cut_ns[0]
             start_ns = max(at_ns[0] - min(passed_ns, NS_PER_SECOND), 0)
             self._start = first, min(start_ns, at_ns[0] - NS_PER_US)
             return self._start[1]
@@ -210,7 +206,7 @@ class FrameSeries:
         """Return the frame that an instant belongs to, or the newest; ``None`` before the first."""
         if self.first == self.end or at_ns < self.start_ns(self.first):
             return None
-        return min(self._history.frame_at(at_ns), self.end - 1)
+        return min(self.history.frame_at(at_ns), self.end - 1)
 
     def x_of_ns(self, at_ns: int) -> float | None:
         """Return the position of an instant of session time, ``None`` before the first frame."""
@@ -362,7 +358,7 @@ class FrameSeries:
 
     def longest_ns(self, measure: Measure, start: int, stop: int) -> int:
         """Return the longest of some times; where a view moves on, what is new is compared only."""
-        values: array[int] = getattr(self._history, _column_name(measure))
+        values: array[int] = getattr(self.history, _column_name(measure))
         of, former_start, former_stop, found = self._longest
         is_later = of == measure and former_start <= start <= found
         if is_later and former_stop <= stop <= former_stop + _FEW:
@@ -381,7 +377,7 @@ class FrameSeries:
         start, stop = self.frames_within(window.low + begin * scale, window.low + end * scale)
         if start >= stop:
             return False
-        values: array[int] = getattr(self._history, _column_name(measure))
+        values: array[int] = getattr(self.history, _column_name(measure))
         return values[self.slowest_within(measure, start, stop) - self.first] >= time_ns
 
     def values_of(self, column: str | Phase | Share, frames: NsColumn) -> NsColumn:
@@ -432,7 +428,7 @@ class FrameSeries:
         count = self.end - self.first
         if not count:
             return np.zeros(0, dtype=np.int64)
-        return np.frombuffer(self._history.column(column), dtype=np.int64, count=count)
+        return np.frombuffer(self.history.column(column), dtype=np.int64, count=count)
 
     def _starts_ns(self, frames: NsColumn) -> NsColumn:
         places = frames - self.first - self.counts_back
@@ -449,7 +445,7 @@ class FrameSeries:
     def _first_not_before(self, at_ns: int, side: Literal["left", "right"]) -> int:
         """Return the first frame that begins at an instant or later, or (right) only later."""
         # For one instant half of what numpy takes, without a view of the column.
-        find, first = bisect_left if side == "left" else bisect_right, self._history.first
+        find, first = bisect_left if side == "left" else bisect_right, self.history.first
         count = self.end - first
         place = find(self._begun_ns, at_ns, 0, count)
         if self.counts_back and (place or self._begins_before(at_ns, side)):
@@ -465,9 +461,9 @@ class FrameSeries:
 
     def _last_duration_ns(self) -> int:
         """Return the drawn width of the newest frame, where that goes up to the next one."""
-        at_ns, interval_ns = self._history.at_ns, self._history.interval_ns
+        at_ns, interval_ns = self.history.at_ns, self.history.interval_ns
         newest = self.end - self.first - 1
-        usual_ns = self._history.delta_ns[newest] or interval_ns[newest]
+        usual_ns = self.history.delta_ns[newest] or interval_ns[newest]
         if newest > 0 and at_ns[newest] > at_ns[newest - 1]:
             usual_ns = at_ns[newest] - at_ns[newest - 1]
         return max(1, min(usual_ns, NS_PER_SECOND))

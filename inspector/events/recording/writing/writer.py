@@ -89,34 +89,25 @@ class RecordingWriter:
         self._cursor = log.first if start is None else start[1]
         self._texts = 0
         self._portions: deque[_Portion] = deque()
-        self._handed = self._written = self._committed = 0
+        self._handed = self._written = 0
+        self.committed = 0  # Number of events safe in the file
         # Deadline of the next commit, on the computer's clock.
         self._due_ns = 0
         # There is enough to start writing at once.
         self._has_some, self._has_enough = Event(), Event()
         self._is_hurried = False
-        self._problem = ""
+        self.problem = ""  # Why recording has ended, as a sentence; empty while all is well
         self._is_stopped = False
         self._thread: Thread | None = None
 
     @property
-    def problem(self) -> str:
-        """Why recording has ended, as a sentence; empty while all is well."""
-        return self._problem
-
-    @property
     def is_recording(self) -> bool:
         """Whether it was started, and neither stopped nor ended by a problem."""
-        return self._thread is not None and not self._is_stopped and not self._problem
+        return self._thread is not None and not self._is_stopped and not self.problem
 
     @property
     def events(self) -> int:
         return self._handed
-
-    @property
-    def committed(self) -> int:
-        """Number of events safe in the file."""
-        return self._committed
 
     def start(self) -> None:
         """Create the file, and hand over the events in the log."""
@@ -234,9 +225,9 @@ class RecordingWriter:
             file.finish()
         except (sqlite3.Error, OSError, RecordingError) as error:
             self._abandon(file, error)
-            self._problem = disk_problem(self.path, error)
+            self.problem = disk_problem(self.path, error)
         except Exception as error:  # noqa: BLE001 - a fault here must not stop the session
-            self._problem = f"{self.path.name} could not be recorded any further: {error!r}."
+            self.problem = f"{self.path.name} could not be recorded any further: {error!r}."
             self._abandon(file, error)
 
     def _abandon(self, file: RecordingFile | None, error: Exception) -> None:
@@ -299,7 +290,7 @@ class RecordingWriter:
     def _add(self, file: RecordingFile, numbers: Numbers) -> None:
         file.add_numbers(numbers)
         self._written += len(numbers) // EVENT_COLUMNS
-        is_much = self._written - self._committed >= _COMMITTED_AT_ONCE
+        is_much = self._written - self.committed >= _COMMITTED_AT_ONCE
         # Events may keep coming, as from a run that does not wait.
         if is_much or monotonic_ns() >= self._due_ns:
             self._commit(file)
@@ -307,7 +298,7 @@ class RecordingWriter:
     def _commit(self, file: RecordingFile) -> None:
         file.commit()
         self.picture_bytes, self.picture_frames = file.pictures.bytes, file.pictures.frames
-        self._committed = self._written
+        self.committed = self._written
         self._due_ns = monotonic_ns() + COMMIT_NS
 
 
