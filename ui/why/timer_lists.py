@@ -37,19 +37,21 @@ def next_rows(
     dues = dues.copy()
     rows: list[DetailRow] = []
     while len(rows) < most and len(dues) and (due_ns := int(dues.min())) < NEVER:
-        first = np.flatnonzero(dues == due_ns)
+        first = (dues == due_ns).nonzero()[0]
         place = int(first[orders[first].argmin()])
-        site, label, clock_id = (int(column[place]) for column in (sites, labels, clocks))
-        # As masks: numbers of a million timers take eight times the memory.
-        others = (clocks == clock_id) & (dues < NEVER)
-        alike = others & (sites == site) & (site != 0)
-        present = np.flatnonzero(np.bincount(labels[alike])).tolist()
-        name = strings[label]
-        shared = _shared([strings[each] for each in present])
+        label, clock_id = int(labels[place]), int(clocks[place])
+        # Few of many: all that follows is asked of these.
+        others = (clocks == clock_id).nonzero()[0]
+        others = others[dues[others] < NEVER]
+        alike, shared = others[:0], ""
+        if site := int(sites[place]):
+            alike = others[sites[others] == site]
+            present = np.bincount(labels[alike]).nonzero()[0].tolist()
+            shared = _shared([strings[each] for each in present])
         if not shared:
-            alike, shared = others & (labels == label), name
-        count = int(np.count_nonzero(alike))
-        name = f"{shared} ×{count:,}" if count > 1 else name
+            alike, shared = others[labels[others] == label], strings[label]
+        count = len(alike)
+        name = f"{shared} ×{count:,}" if count > 1 else strings[label]
         left_ns = due_ns - timeline.at_ns
         late = "late " if left_ns < 0 else ""
         link = LinkedText(name, Selection.timer(int(numbers[place])))
