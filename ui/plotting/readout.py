@@ -77,9 +77,12 @@ def paint_readout(
         painter.setPen(theme.color(ColorRole.MUTED if number else ColorRole.TEXT))
         beside = metrics.horizontalAdvance(value) + _BETWEEN if value else 0
         room_for_label = int(inner.width()) - beside
-        painter.drawText(
-            row, _LEFT, metrics.elidedText(label, Qt.TextElideMode.ElideRight, room_for_label)
-        )
+        shown_label = label
+        # Eliding counts parts of pixels, which the width that is asked for leaves out.
+        if metrics.horizontalAdvance(label) > room_for_label:
+            cut = Qt.TextElideMode.ElideRight
+            shown_label = metrics.elidedText(label, cut, room_for_label)
+        painter.drawText(row, _LEFT, shown_label)
         painter.setPen(theme.color(ColorRole.TEXT))
         painter.drawText(row, _RIGHT, value)
         row.translate(0, line)
