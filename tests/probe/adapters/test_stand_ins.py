@@ -19,7 +19,6 @@ from inspector.probe.adapters.kivy import KivyAdapter
 from inspector.probe.adapters.panda3d import PandaAdapter
 from inspector.probe.adapters.qt import QtLoop, _hook_elapsed
 from inspector.probe.adapters.qt_animations import QtAnimationsAdapter
-from inspector.probe.adapters.tkinter import TclHooks, TkinterAdapter
 from inspector.probe.adapters.trio import TrioAdapter
 from inspector.probe.adapters.twisted import TwistedAdapter
 from inspector.probe.kinds import (
@@ -45,91 +44,6 @@ def played() -> Played:
     # The library comes after the probe.
     found.now_ns = 500 * MS
     return found
-
-
-# -------------------------------------------------------------------------------------- tkinter
-
-
-class Tcl:
-    """An interpreter of Tcl with files.
-
-    Attributes:
-        pending: The names and scripts of what it is going to call.
-    """
-
-    def __init__(self) -> None:
-        self.pending: dict[str, str] = {}
-
-    def createfilehandler(self, *_: object) -> None: ...
-
-    deletefilehandler = createfilehandler
-
-    def call(self, _after: str, _info: str, name: str = "") -> list[str]:
-        return [self.pending[name]] if name else list(self.pending)
-
-    def splitlist(self, found: list[str]) -> list[str]:
-        return found
-
-
-@pytest.fixture
-def tcl() -> Tcl:
-    return Tcl()
-
-
-@pytest.fixture
-def hooks(played: Played, tcl: Tcl) -> Any:
-    adapter = TkinterAdapter(played.program)
-    called: list[Callable[..., None]] = []
-
-    def after(_widget: object, _ms: object, func: Callable[..., None]) -> str:
-        called.append(func)
-        return f"after#{len(called)}"
-
-    adapter.after = after
-    found: Any = TclHooks(adapter, tcl, played.program.clock("tkinter", adapter=adapter))
-    adapter._interpreters[id(tcl)] = found
-    found.called = called
-    yield found
-    found.close()
-
-
-def test_that_a_timer_of_tkinter_that_is_set_after_its_call_does_not_set_itself_again(
-    played: Played, hooks: Any
-) -> None:
-    def tick() -> None: ...
-
-    hooks.set(None, 20, tick, ())
-    played.now_ns += 20 * MS
-    hooks.called[0]()
-    hooks.set(None, 20, tick, ())
-
-    assert played.count(TIMER_ADDED) == 2
-    (timer,) = hooks.timers.values()
-    assert timer.period_ns == 0
-
-
-@pytest.mark.parametrize(("is_own_loop", "began", "ended"), [(False, 0, 0), (True, 1, 2)])
-def test_that_a_call_of_tkinter_is_a_frame_where_its_loop_was_not_seen_to_begin(
-    played: Played, hooks: Any, began: int, ended: int, *, is_own_loop: bool
-) -> None:
-    hooks.begin_round()
-    hooks.is_own_loop = is_own_loop
-    played.events.clear()
-    hooks.set(None, 20, lambda: None, ())
-    played.now_ns += 20 * MS
-    hooks.called[0]()
-
-    assert (played.count(FRAME_BEGAN), played.count(FRAME_ENDED)) == (began, ended)
-
-
-def test_that_timers_of_tkinter_from_before_the_inspector_came_are_counted(
-    hooks: Any, tcl: Tcl
-) -> None:
-    tcl.pending = {"after#8": "140tick", "after#9": "140tock", "after#7": "::tk::blink"}
-    list(hooks.adapter.keyframe(hooks.clock))
-    hooks._woken()
-
-    assert hooks.adapter.message.endswith("once they are set again: 2 of them")
 
 
 # ------------------------------------------------------------------------------------------- Qt
