@@ -152,7 +152,7 @@ class CallColumn(ColumnEnum):
     DUE_LOCAL = _column(
         "Due, local (m:s)", lambda row: _local_time(row.call.due_ns),
         "Time of the next call, on its clock or its scheduler",
-        lambda row: _nanoseconds(row.call.due_ns), sample="0:00:00.000", short_title="Due, local",
+        lambda row: _nanoseconds(row.call.due_ns), sample="00:00:00.000", short_title="Due, local",
         is_number=True, yields=7)
     REMAINING = _column(
         "Due in", lambda row: due_in_text(row.call, row.at_ns),

@@ -89,6 +89,12 @@ def test_that_a_narrow_table_says_when_how_often_and_how_late(stand: Stand) -> N
     ]  # fmt: skip
 
 
+def test_that_a_due_instant_in_the_afternoon_has_room(stand: Stand) -> None:
+    width_of = stand.view.fontMetrics().horizontalAdvance
+
+    assert width_of(CallColumn.DUE_LOCAL.spec.sample) >= width_of("24:00:00.000")
+
+
 def test_that_the_marked_timer_stays_marked_when_rows_move(stand: Stand, qtbot: QtBot) -> None:
     stand.bridge.select(Selection.timer(stand.third.id))
     with qtbot.assertNotEmitted(stand.bridge.selection_changed):
