@@ -1,11 +1,12 @@
 """What the adapter of tkinter has a stand-in for Tcl do, in a time that the test sets."""
 
-# ruff: noqa: ANN401 - as tkinter has it
+# ruff: noqa: ANN401, N815 - as tkinter has it
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -49,7 +50,7 @@ class Tcl:
 
     deletefilehandler = createfilehandler
 
-    def call(self, _after: str, what: object, *words: str) -> Any:
+    def call(self, _command: str, what: object = "update", *words: str) -> Any:
         if what == "info":
             return [self.pending[words[0]]] if words else list(self.pending)
         self.told.append((what, *words))
@@ -306,7 +307,6 @@ def test_that_a_loop_is_ended_on_its_own_thread(played: Played, hooks: Any, tcl:
 
 
 def test_that_a_turn_has_all_windows_do_what_is_to_be_done(hooks: Any, tcl: Tcl) -> None:
-    tcl.call = lambda *words: tcl.told.append(words)  # type: ignore[method-assign]
     assert hooks.adapter.turn() is None
     hooks.thread += 1
     hooks.adapter.turn()
@@ -340,3 +340,230 @@ def test_that_a_sleep_is_a_timer_and_one_that_is_broken_off_is_cleared(
         hooks.sleep(20)
 
     assert played.count(TIMER_CLEARED) == 1
+
+
+class Library:
+    """A module that looks like tkinter, and what its own functions have done.
+
+    Attributes:
+        done: What was left to the library.
+        Tk: Its class of windows.
+    """
+
+    def __init__(self, played: Played) -> None:
+        self.done: list[tuple[object, ...]] = []
+        done = self.done
+
+        def noting(name: str) -> Callable[..., str]:
+            def note(_self: object, *args: object) -> str:
+                done.append((name, *args))
+                return f"after#{len(done)}"
+
+            return note
+
+        class Misc:
+            _tclCommands = None
+            tk: Any
+
+        for name in (
+            *("after", "after_cancel", "after_idle", "deletecommand", "destroy", "mainloop"),
+            *("wait_variable", "wait_window", "wait_visibility", "update"),
+        ):
+            setattr(Misc, name, noting(name))
+
+        class Wm:
+            wm_protocol = noting("protocol")
+
+        class Tk(Misc, Wm):
+            def __init__(self) -> None:
+                self.tk = Tcl()
+
+            def destroy(self) -> None:
+                super().destroy()  # type: ignore[misc]
+                del self.tk
+
+        class CallWrapper:
+            def __init__(self, widget: object, func: Callable[[], None]) -> None:
+                self.widget, self.func = widget, func
+
+            def __call__(self, *args: object) -> None:
+                self.func(*args)
+
+        self.Misc: Any = Misc
+        self.Tk: Any = Tk
+        self.CallWrapper: Any = CallWrapper
+        self.module: Any = SimpleNamespace(
+            TkVersion=8.6,
+            TclError=RuntimeError,
+            Misc=Misc,
+            Tk=Tk,
+            Wm=Wm,
+            CallWrapper=CallWrapper,
+            mainloop=lambda n=0: done.append(("main", n)),
+            _default_root=None,
+            __spec__=SimpleNamespace(_initializing=True),
+        )
+        self.adapter: Any = TkinterAdapter(played.program)
+
+
+@pytest.fixture
+def library(played: Played) -> Library:
+    return Library(played)
+
+
+def clocks(played: Played) -> list[str]:
+    return [each.name for each in played.program.clocks.by_number.values()][1:]
+
+
+def test_that_each_interpreter_has_a_clock_until_it_is_destroyed(
+    played: Played, library: Library
+) -> None:
+    early = library.Tk()
+    library.adapter.installed(library.module)
+    assert clocks(played) == []
+    first, _second = library.Tk(), library.Tk()
+    assert clocks(played) == ["tkinter", "tkinter 2"]
+    first.destroy()
+    early.destroy()
+
+    assert clocks(played) == ["tkinter 2"]
+    assert library.done == [("destroy",), ("destroy",)]
+
+
+def test_that_windows_from_before_the_probe_are_found(played: Played, library: Library) -> None:
+    early = library.Tk()
+    library.module.__spec__ = None
+    library.adapter.installed(library.module)
+
+    assert library.adapter.version == "8.6"
+    assert clocks(played) == ["tkinter"]
+    library.adapter._found(early)
+    assert clocks(played) == ["tkinter"]
+
+
+def test_that_a_library_without_an_inspector_does_what_it_always_does(
+    played: Played, library: Library
+) -> None:
+    library.adapter.installed(library.module)
+    root = library.Tk()
+    played.program.emit = None
+    root.after(20, tick, "x")
+    root.after(20)
+    root.after_cancel("after#9")
+    root.update()
+    root.mainloop(1)
+    library.CallWrapper(root, tick)()
+    root.destroy()
+
+    names = ["after", "after", "after_cancel", "update", "mainloop", "destroy"]
+    assert [name for name, *_ in library.done] == names
+    assert library.done[:2] == [("after", 20, tick, "x"), ("after", 20, None)]
+
+
+def test_that_a_wait_without_a_function_is_a_sleep_by_the_clock(
+    played: Played, library: Library
+) -> None:
+    library.adapter.installed(library.module)
+    root = library.Tk()
+    begun_ns = played.now_ns
+    root.after(20)
+    assert played.now_ns - begun_ns == 20 * MS
+    assert library.done == []
+    for ms in (0, -1, "idle"):
+        root.after(ms)
+    library.adapter.of(root).thread += 1
+    root.after(1)
+
+    # What is over at once, or on another thread, is Tcl's.
+    assert library.done == [("after", 0), ("after", -1), ("after", "idle"), ("after", 1)]
+    assert played.count(TIMER_FIRED) == 1
+
+
+def test_that_timers_are_cancelled_by_their_names_and_with_their_widgets(
+    played: Played, library: Library
+) -> None:
+    library.adapter.installed(library.module)
+    root, child = library.Tk(), library.Misc()
+    child.tk, child._tclCommands = root.tk, ["1tick"]
+    names = [widget.after(20, tick) for widget in (root, root, child)]
+    assert played.count(TIMER_ADDED) == 3
+    root.after_cancel(names[0])
+    root.after_cancel("after#unknown")
+    assert played.count(TIMER_CLEARED) == 1
+    child.destroy()
+
+    assert played.count(TIMER_CLEARED) == 2
+    hooks: Any = library.adapter.of(root)
+    assert list(hooks.timers) == [names[1]]
+    cancelled = [args for name, *args in library.done if name == "after_cancel"]
+    assert cancelled == [[names[0]], ["after#unknown"], [names[2]]]
+
+
+def test_that_a_call_of_a_widget_is_a_frame_but_not_within_another(
+    played: Played, library: Library
+) -> None:
+    library.adapter.installed(library.module)
+    root = library.Tk()
+    call = library.CallWrapper(root, library.CallWrapper(root, tick))
+    call()
+
+    assert (played.count(FRAME_BEGAN), played.count(FRAME_ENDED)) == (1, 1)
+
+
+def test_that_a_loop_within_a_call_ends_its_frame_and_begins_another_after_it(
+    played: Played, library: Library
+) -> None:
+    library.adapter.installed(library.module)
+    root = library.Tk()
+    seen: list[tuple[int, int]] = []
+
+    def frames(*_: object) -> None:
+        seen.append((played.count(FRAME_BEGAN), played.count(FRAME_ENDED)))
+
+    def wait() -> None:
+        frames()
+        library.adapter.of(root).run_loop(frames)
+        frames()
+
+    library.CallWrapper(root, wait)()
+    frames()
+
+    assert seen == [(1, 0), (1, 1), (2, 1), (2, 2)]
+
+
+def test_that_each_update_of_a_loop_of_the_programs_own_ends_a_frame(
+    played: Played, library: Library
+) -> None:
+    library.adapter.installed(library.module)
+    root = library.Tk()
+    seen = []
+    for _ in range(3):
+        root.update()
+        seen.append((played.count(FRAME_BEGAN), played.count(FRAME_ENDED)))
+
+    assert seen == [(1, 0), (2, 1), (3, 2)]
+    hooks: Any = library.adapter.of(root)
+    assert (hooks.is_own_loop, hooks.is_updating) == (True, False)
+
+
+def test_that_a_held_loop_of_the_programs_own_goes_on_to_be_closed(
+    played: Played, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.adapter.installed(library.module)
+    root = library.Tk()
+    hooks: Any = library.adapter.of(root)
+    root.wm_protocol("WM_DELETE_WINDOW", lambda: library.done.append(("closed",)))
+    root.wm_protocol("WM_TAKE_FOCUS", tick)
+    root.wm_protocol("WM_DELETE_WINDOW", "")
+    (_, _, closing), *others = cast("list[Any]", library.done)
+    assert others == [("protocol", "WM_TAKE_FOCUS", tick), ("protocol", "WM_DELETE_WINDOW", "")]
+    played.hold()
+    monkeypatch.setattr(played.program, "wait_while_held", lambda _clock, pump: pump())
+    root.update()
+    assert hooks.tcl.told == [("update",)]
+    closing()
+    root.update()
+
+    assert library.done[-2:] == [("closed",), ("update",)]
+    assert not hooks.is_closing
+    assert hooks.is_in_round
