@@ -131,22 +131,15 @@ def _hit(record: BreakHit) -> Intervention:
     )
 
 
-def interventions_between(
-    timeline: Timeline, start: int = 0, stop: int | None = None
-) -> tuple[Intervention, ...]:
-    """Return the interventions before or in a range of frames.
-
-    The run command at the beginning of a session does not count. Interventions after the newest
-    frame belong to that frame.
-    """
+def interventions_of(timeline: Timeline) -> tuple[Intervention, ...]:
+    """Return the interventions, without the run command at the beginning of a session."""
     found = InterventionList(timeline)
     found.add_new()
     end = timeline.frames.end
-    behind = end + 1 if stop is None or stop >= end else stop
     return tuple(
         each
         for each in found.entries
-        if start <= each.frame < behind and not (isinstance(each.command, Run) and not each.at_ns)
+        if each.frame <= end and (each.at_ns or not isinstance(each.command, Run))
     )
 
 

@@ -31,12 +31,7 @@ class Marker:
             object.__setattr__(self, "last_frame", self.frame)
 
 
-def markers_between(
-    timeline: Timeline,
-    annotations: Iterable[Annotation],
-    start: int = 0,
-    stop: int | None = None,
-) -> tuple[Marker, ...]:
+def markers_of(timeline: Timeline, annotations: Iterable[Annotation]) -> tuple[Marker, ...]:
     frames = timeline.frames
     if frames.end <= frames.first:
         return ()
@@ -60,7 +55,7 @@ def markers_between(
         Marker("mark", each.at_ns, frame_at(each.at_ns), each.text) for each in timeline.marks
     ]
     found.sort(key=lambda each: (each.at_ns, MARKER_KINDS.index(each.kind)))
-    return markers_within(found, start, frames.end if stop is None else stop)
+    return markers_within(found, 0, frames.end)
 
 
 def markers_within(found: Iterable[Marker], start: int, stop: int) -> tuple[Marker, ...]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, Protocol, Self, TypeAlias
 
 from msgspec import Struct, structs
 
-from inspector.analysis.intervention_list import Intervention, interventions_between
-from inspector.analysis.markers import Marker, markers_between, markers_within
+from inspector.analysis.intervention_list import Intervention, interventions_of
+from inspector.analysis.markers import Marker, markers_of, markers_within
 from inspector.display_text import in_quotes
 from inspector.errors import ExportError
 from inspector.events.annotations import Annotation
@@ -135,13 +135,11 @@ class FrameTimes(Struct, frozen=True, eq=False):
             yield self.between(start, start + _AT_ONCE)
 
     @classmethod
-    def from_history(cls, history: FrameHistory, start: int = 0, stop: int | None = None) -> Self:
-        """Return the frames from ``start`` up to, not including, ``stop`` that are kept."""
+    def from_history(cls, history: FrameHistory) -> Self:
+        """Return the frames that are kept."""
         import numpy as np  # noqa: PLC0415 - the help of commands mentions formats and needs no numpy
 
-        end = history.end if stop is None else min(stop, history.end)
-        begin = max(start, history.first)
-        end = max(begin, end)
+        begin, end = history.first, history.end
         whole = history.complete(begin, end)
         at_ns, interval_ns = (whole.part(each, begin, end) for each in _EAGER)
         has_shares = any(whole.part(each, begin, end).any() for each in Share)
@@ -171,18 +169,12 @@ class FrameTimes(Struct, frozen=True, eq=False):
         return cls(index, at_ns, interval_ns, history, shares is not None)
 
     @classmethod
-    def from_timeline(
-        cls,
-        timeline: Timeline,
-        start: int = 0,
-        stop: int | None = None,
-        annotations: Iterable[Annotation] = (),
-    ) -> Self:
+    def from_timeline(cls, timeline: Timeline, annotations: Iterable[Annotation] = ()) -> Self:
         """Return frames as :meth:`from_history` does, with interventions and markers."""
         return structs.replace(
-            cls.from_history(timeline.frames, start, stop),
-            interventions=interventions_between(timeline, start, stop),
-            markers=markers_between(timeline, annotations, start, stop),
+            cls.from_history(timeline.frames),
+            interventions=interventions_of(timeline),
+            markers=markers_of(timeline, annotations),
         )
 
     def between(self, start: int, stop: int) -> Self:

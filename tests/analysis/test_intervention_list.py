@@ -10,7 +10,7 @@ import pytest
 from inspector.analysis.intervention_list import (
     InterventionList,
     held_host_ms,
-    interventions_between,
+    interventions_of,
 )
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock, SetRate
@@ -19,6 +19,7 @@ from inspector.commands.transport import Hold, Run, StepFrames
 from inspector.events import Timeline
 from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.events.states import CommandRecord
+from inspector.formats.frame_times import FrameTimes
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
 
@@ -132,12 +133,12 @@ def test_that_a_range_of_frames_has_what_came_before_or_in_them(session: HostedS
         session.submit(StepFrames(10))
     session.submit(AddMark("last"))
     session.refresh()
-    timeline = session.timeline
+    frames = FrameTimes.from_timeline(session.timeline)
 
-    def labels(start: int, stop: int | None = None) -> list[str]:
-        return [each.label for each in interventions_between(timeline, start, stop)]
+    def labels(start: int, stop: int) -> list[str]:
+        return [each.label for each in frames.between(start, stop).interventions]
 
-    assert labels(0) == ["1", "2", "3", "4", "5"]
+    assert labels(0, 40) == ["1", "2", "3", "4", "5"]
     assert labels(10, 30) == ["2", "3"]
     assert labels(11, 30) == ["3"]
     assert labels(30, 40) == ["4", "5"]
@@ -151,7 +152,7 @@ def test_that_letting_a_session_run_at_its_beginning_is_no_change(
     session.refresh()
 
     assert [each.text for each in session.timeline.commands] == ["pause “game”", "run"]
-    assert [each.text for each in interventions_between(session.timeline)] == ["pause “game”"]
+    assert [each.text for each in interventions_of(session.timeline)] == ["pause “game”"]
 
 
 def test_that_a_hold_on_command_is_as_long_as_the_host_says() -> None:

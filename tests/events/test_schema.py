@@ -309,7 +309,7 @@ def _comparison(history: LogHistory) -> None:
 def _export(history: LogHistory) -> None:
     timeline = history.state_before(history.end)
     frames = timeline.frames
-    columns = FrameTimes.from_timeline(timeline, frames.first, frames.end)
+    columns = FrameTimes.from_timeline(timeline)
     assert len(columns) == frames.end - frames.first
 
 

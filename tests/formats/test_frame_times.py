@@ -25,11 +25,12 @@ def test_that_all_columns_of_a_history_are_taken(history: FrameHistory) -> None:
 
 
 def test_that_a_range_is_cut_to_the_frames_that_are_kept(history: FrameHistory) -> None:
-    assert FrameTimes.from_history(history, 3, 5).index.tolist() == [3, 4]
-    assert FrameTimes.from_history(history, 8, 99).index.tolist() == [8, 9]
-    assert len(FrameTimes.from_history(history, 20, 30)) == 0
+    frames = FrameTimes.from_history(history)
+    assert frames.between(3, 5).index.tolist() == [3, 4]
+    assert frames.between(8, 99).index.tolist() == [8, 9]
+    assert len(frames.between(20, 30)) == 0
     history.first = 100
-    assert FrameTimes.from_history(history, 3, 102).index.tolist() == [100, 101]
+    assert FrameTimes.from_history(history).between(0, 2).index.tolist() == [100, 101]
 
 
 def test_that_frame_times_stay_when_the_history_grows(history: FrameHistory) -> None:

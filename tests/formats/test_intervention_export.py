@@ -208,7 +208,7 @@ def test_that_frames_of_a_timeline_bring_theirs_along(tmp_path: Path) -> None:
     session.submit(StepFrames(5))
     session.refresh()
 
-    frames = FrameTimes.from_timeline(session.timeline, 5)
+    frames = FrameTimes.from_timeline(session.timeline).between(5, 10)
 
     assert frames.index.tolist() == [5, 6, 7, 8, 9]
     assert [each.text for each in frames.interventions] == ["pause “game”", "step 5 frames"]

@@ -216,7 +216,7 @@ def test_that_frames_of_a_session_bring_what_people_left_in_it(tmp_path: Path) -
     session.annotations.add(Annotation("bookmark", begins + 1, name="sixth"))
     session.annotations.add(Annotation("range", begins, 10**12, name="beyond the end"))
 
-    frames = FrameTimes.from_timeline(session.timeline, 4, None, session.annotations)
+    frames = FrameTimes.from_timeline(session.timeline, session.annotations).between(4, 10)
 
     assert [(each.name, each.frame, each.last_frame) for each in frames.markers] == [
         ("beyond the end", 4, 9),

@@ -169,7 +169,7 @@ def test_that_states_have_the_colours_of_the_window(session: HostedSession, them
 
 
 def test_that_a_state_keeps_its_colour_in_a_part_without_the_first(session: HostedSession) -> None:
-    frames = FrameTimes.from_history(session.timeline.frames, 200, 220)
+    frames = FrameTimes.from_history(session.timeline.frames).between(200, 220)
     events = Events(session.history, int(frames.at_ns[0]), int(frames.at_ns[-1]))
 
     picture = timeline_picture((frames, events), ABOUT, ExportOptions())
@@ -255,7 +255,7 @@ def test_that_the_legend_explains_what_lanes_have_and_nothing_else(session: Host
 
 
 def test_that_a_part_begins_with_the_state_before_it(session: HostedSession) -> None:
-    frames = FrameTimes.from_history(session.timeline.frames, 90, 110)
+    frames = FrameTimes.from_history(session.timeline.frames).between(90, 110)
     events = Events(session.history, int(frames.at_ns[0]), int(frames.at_ns[-1]))
 
     picture = timeline_picture((frames, events), ABOUT, ExportOptions())

@@ -13,7 +13,7 @@ from inspector.clocks import ManualTimeSource
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.runs.virtual import run_frame_times, run_virtual
+from inspector.sessions.runs.virtual import frames_within, run_frame_times, run_virtual
 from inspector.sessions.scene import find_scene
 from inspector.testing import fired, scene_file, virtual_session
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
@@ -151,7 +151,9 @@ def test_that_work_in_a_capture_belongs_to_the_time_before_the_next_frame(
 def test_that_a_capture_can_be_run_for_a_duration() -> None:
     session = minimal()
 
-    run = run_frame_times(session, [10 * NS_PER_MS, 20 * NS_PER_MS], duration_ns=70 * NS_PER_MS)
+    times_ns = [10 * NS_PER_MS, 20 * NS_PER_MS]
+
+    run = run_frame_times(session, times_ns, frames=frames_within(times_ns, 70 * NS_PER_MS))
 
     assert run.session_ns == 70 * NS_PER_MS
     assert run.frames == 5

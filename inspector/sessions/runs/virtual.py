@@ -89,7 +89,6 @@ def run_frame_times(
     times_ns: Sequence[int],
     *,
     frames: int | None = None,
-    duration_ns: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> RunOutcome:
     """Run frames with the frame times of a capture.
@@ -98,8 +97,7 @@ def run_frame_times(
     that is due in the middle of a long frame is late, and a frame longer than
     ``max_delta`` is cut.
 
-    It ends after a number of frames, at the first frame by which a duration of the capture's
-    time has passed, or with the capture; a capture that is too short begins again.
+    It ends after a number of frames, or with the capture; one that is too short begins again.
     ``on_progress`` is called now and then with the share that is done, from 0 to 1.
 
     Raises:
@@ -109,7 +107,7 @@ def run_frame_times(
     if not times_ns or min(times_ns) < 0:
         raise ValueError("a run needs frame times of 0 or more")
     if frames is None:
-        frames = len(times_ns) if duration_ns is None else frames_within(times_ns, duration_ns)
+        frames = len(times_ns)
     run = _Progress(session, on_progress)
     for time_ns in islice(cycle(times_ns), frames):
         session.block_ns(max(1, time_ns))

@@ -12,8 +12,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 import inspector
-from inspector.analysis.intervention_list import interventions_between
-from inspector.analysis.markers import markers_between
+from inspector.analysis.intervention_list import interventions_of
+from inspector.analysis.markers import markers_of
 from inspector.analysis.statistics.runs import ComparedRun
 from inspector.events.frame_history import FrameHistory
 from inspector.foreign.paths import is_folder
@@ -59,8 +59,8 @@ def export_dialog(  # noqa: PLR0913, PLR0917 - where everything is found
         session.timeline.frames,
         ranges,
         provenance_of(session),
-        interventions_between(session.timeline),
-        markers_between(session.timeline, session.annotations),
+        interventions_of(session.timeline),
+        markers_of(session.timeline, session.annotations),
         Events(session.history, 0, session.history.last_ns, pictures_of(session)),
         *(
             (session.samples, session.facts, session.unknown, session.beside)
