@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from inspector.clocks import FailurePolicy, ManualTimeSource
+from inspector.commands.breakpoints import AddBreakpoint, ChangeBreakpoint, RemoveBreakpoint
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.command import Command
 from inspector.commands.recording import SaveLast, StartRecording, StopRecording
-from inspector.commands.scene import AddMark, Reload, SetFailurePolicy, SetFrameRate
+from inspector.commands.scene import AddMark, Reload, SetFailurePolicy, SetFrameRate, Undo
 from inspector.commands.timers import ClearTimer, FireTimer
 from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepTo, StepToNextTimer
+from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase
 from inspector.testing import fired, held_session, scene_file
@@ -55,6 +57,53 @@ def submit(session: HostedSession, command: Command) -> str:
 def timer_named(session: HostedSession, label: str) -> int:
     timers = session.timeline.timers
     return next(number for number in timers.ids() if timers.row(number).label == label)
+
+
+_BREAK = Breakpoint(BreakKind.TIMER_FIRES, "boss")
+_OTHER = Breakpoint(BreakKind.TIMER_FIRES, "spawn")
+
+
+@pytest.mark.parametrize(
+    ("before", "command", "inverse"),
+    [
+        (None, PauseClock(GAME), ResumeClock(GAME)),
+        (PauseClock(GAME), PauseClock(GAME), None),
+        (PauseClock(GAME), ResumeClock(GAME), PauseClock(GAME)),
+        (None, ResumeClock(GAME), None),
+        (None, SetRate(GAME, Fraction(2)), SetRate(GAME, Fraction(1))),
+        (SetRate(GAME, Fraction(2)), SetRate(GAME, Fraction(1, 3)), SetRate(GAME, Fraction(2))),
+        (SetRate(GAME, Fraction(2)), SetRate(GAME, Fraction(2)), None),
+        (None, SetFrameRate(Fraction(30)), SetFrameRate(Fraction(60))),
+        (None, SetFrameRate(Fraction(60)), None),
+        (
+            None,
+            SetFailurePolicy(FailurePolicy.PAUSE_BRANCH),
+            SetFailurePolicy(FailurePolicy.CONTINUE),
+        ),
+        (None, SetFailurePolicy(FailurePolicy.CONTINUE), None),
+        (None, AddBreakpoint(_BREAK), RemoveBreakpoint(1)),
+        (None, AddBreakpoint(_BREAK, is_kept=True), None),
+        (AddBreakpoint(_BREAK), AddBreakpoint(_OTHER), RemoveBreakpoint(2)),
+        (AddBreakpoint(_BREAK), RemoveBreakpoint(1), AddBreakpoint(_BREAK)),
+        (AddBreakpoint(_BREAK), ChangeBreakpoint(1, _OTHER), ChangeBreakpoint(1, _BREAK)),
+        (SetRate(GAME, Fraction(2)), Undo(1), SetRate(GAME, Fraction(2))),
+        (None, AddMark("here"), None),
+    ],
+    ids=str,
+)
+def test_that_what_a_command_changes_can_be_undone(
+    session: HostedSession, before: Command | None, command: Command, inverse: Command | None
+) -> None:
+    if before is not None:
+        assert submit(session, before) == ""
+    former = session.undoing.newest
+    submit(session, command)
+
+    number = session.timeline.commands[-1].number
+    assert session.undoing.of(number) == inverse
+    # What was undone is no longer to be undone.
+    kept = 0 if isinstance(command, Undo) else former
+    assert session.undoing.newest == (kept if inverse is None else number)
 
 
 def test_that_a_command_is_applied_at_once_while_held(session: HostedSession) -> None:

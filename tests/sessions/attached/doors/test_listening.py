@@ -101,6 +101,14 @@ def test_that_what_killed_programs_have_left_is_removed_and_nothing_else(
     assert [each.name for each in place.parent.iterdir()] == [alive.name]
 
 
+@pytest.mark.parametrize("name", ["", ".."])
+def test_that_nothing_is_removed_where_others_may_have_put_it(place: Path, name: str) -> None:
+    (place / name).resolve().chmod(0o755)
+    forget_ended()
+
+    assert (place / "token").exists()
+
+
 def test_that_programs_that_dial_are_told_an_address_and_the_token() -> None:
     told: list[tuple[str, str]] = []
     acceptor = StandIn()
