@@ -56,11 +56,7 @@ class Theme(QObject):
     changed = Signal(str)  # Other colours are in use; the name of the theme
 
     def __init__(self, choice: ThemeChoice = "system") -> None:
-        """Begin with what the user chose.
-
-        Args:
-            choice: ``"light"``, ``"dark"``, or ``"system"`` to follow the desktop.
-        """
+        """Begin with what the user chose; ``"system"`` follows the desktop."""
         super().__init__()
         self.choice: ThemeChoice = choice
         # At the start this is the desktop's palette; that of the style takes the first paint 4 ms.

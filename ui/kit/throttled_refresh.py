@@ -59,13 +59,10 @@ class ThrottledRefresh(QObject):
         refresh: Callable[[], object],
         least_ms: int = TEXT_MS,
     ) -> None:
-        """Brake the refreshes of a widget.
+        """Brake the refreshes of a widget, which owns this in the sense of Qt.
 
-        Args:
-            widget: The widget; also the owner in the sense of Qt.
-            timer: Whose turn it is, and how much longer than usual periods are.
-            refresh: Brings the widget up to date; ``due`` is connected with it.
-            least_ms: Length of a period at best.
+        ``due`` is connected with ``refresh``; periods are at least ``least_ms`` long, or longer as
+        the timer says.
         """
         super().__init__(widget)
         self.due.connect(refresh)

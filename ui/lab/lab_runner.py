@@ -35,12 +35,7 @@ JobSteps: TypeAlias = "Generator[LabStep | float | None, None, None]"
 
 class Job(Protocol):
     def begin(self) -> JobSteps:
-        """Begin it.
-
-        Raises:
-            ValueError: It is invalid; the message says why.
-            InspectorError: It cannot be carried out; the message is a sentence.
-        """
+        """Begin it; a ``ValueError`` says why it is invalid."""
 
 
 class LabJob(Struct, frozen=True):

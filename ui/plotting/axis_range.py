@@ -41,20 +41,11 @@ class AxisRange(Struct):
     def settle(
         self, first: float, last: float, pixels: int, step: float = 0, newest: float | None = None
     ) -> bool:
-        """Move as the mode says, for data between two places.
+        """Move as the mode says, for data between two places; returns whether it moved.
 
-        A fitted range makes room each time it is full, and a following one moves by whole
-        pixels, so drawings stay valid for a while.
-
-        Args:
-            first: Where data begin.
-            last: Where they end.
-            pixels: Width of the range.
-            step: How far a following range moves at once, at least, in whole pixels.
-            newest: The place to keep in view, if it is not where data end.
-
-        Returns:
-            Whether it is another range than before.
+        A fitted range makes room each time it is full, and a following one moves by whole pixels,
+        at least by the step, so drawings stay valid for a while. ``newest`` is kept in view, by
+        default where data end.
         """
         former = self.low, self.high
         self.first, self.last = first, last

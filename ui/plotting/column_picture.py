@@ -50,10 +50,8 @@ class ColumnPicture:
     ) -> tuple[int, int]:
         """Draw what is missing; return the columns that changed, first and after the last.
 
-        Args:
-            measure: The time of frames to draw.
-            window: The range of the picture; starts with column 0.
-            look: Everything else that affects the picture; a change redraws everything.
+        The window starts with column 0. ``look`` is everything else that affects the picture; a
+        change redraws everything.
         """
         if window.width <= 0 or window.height <= 0:
             # As narrow as that while the window is laid out; Qt paints on no such picture.

@@ -16,12 +16,9 @@ class OwnView:
         changed: Callable[[], None],
         shown: AxisRange,
     ) -> None:
-        """Move a range.
+        """Move a range of nanoseconds, and tell it after every change.
 
-        Args:
-            extent: Returns where data begin, where they end, and how many pixels there are.
-            changed: Called after every change.
-            shown: The range, in nanoseconds.
+        The extent is where data begin, where they end, and how many pixels there are.
         """
         self.range = shown  # The visible range, in nanoseconds
         self._extent = extent

@@ -82,9 +82,7 @@ class PreviewCard(QFrame):
     def place(self, anchor: QRect, *, is_beside: bool) -> None:
         """Lie right of what is pointed at, or below it; on the other side if there is no room.
 
-        Args:
-            anchor: What is pointed at, in pixels of the whole desktop.
-            is_beside: Right or left of it, instead of below or above.
+        The anchor is in pixels of the whole desktop.
         """
         screen = self.screen().availableGeometry()
         size = self.size()
@@ -172,10 +170,7 @@ class Previewer(QObject):
     ) -> None:
         """Show soon what a command would do; nothing when it changes no due time.
 
-        Args:
-            command: What is considered, ``None`` for nothing.
-            anchor: Returns where that is, in pixels of the whole desktop.
-            is_beside: Lie beside it instead of below.
+        The anchor is where that is, in pixels of the whole desktop.
         """
         if command is None:
             self.hide()

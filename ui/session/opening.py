@@ -40,11 +40,7 @@ def recorded_session(path: Path) -> Session:
 
 
 def attached_session(door: Door, on_news: Callable[[], None]) -> Session:
-    """Attach to a program; ``on_news`` is called in any thread when it reports.
-
-    Raises:
-        AttachError: The inspector cannot listen for programs.
-    """
+    """Attach to a program; ``on_news`` is called in any thread when it reports."""
     # The links and what decodes messages are not needed for scenes.
     from inspector.sessions.attached.session import AttachedSession  # noqa: PLC0415
 

@@ -47,10 +47,8 @@ class Playhead(QObject):
     ) -> None:
         """Stand at the present.
 
-        Args:
-            clock: Nanoseconds that pass.
-            queue_turn: Has something done in a turn of the event loop that is free for it;
-                ``None`` works nothing out ahead.
+        The clock returns nanoseconds that pass. ``queue_turn`` has something done in a turn of the
+        event loop that is free for it; ``None`` works nothing out ahead.
         """
         super().__init__(parent)
         self._clock = clock

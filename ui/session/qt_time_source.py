@@ -186,9 +186,7 @@ class QtTimeSource:
     ) -> None:
         """Call something before each wait of the event loop, or nothing more.
 
-        Args:
-            on_wait: Called before the thread sleeps.
-            on_poll: Called before each time round the event loop until a wake-up is due.
+        ``on_poll`` is called before each time round the event loop until a wake-up is due.
         """
         self._check_thread()
         # There is none before the application.

@@ -92,16 +92,7 @@ def read_columns(
     *,
     are_frames: bool,
 ) -> list[ShownColumn]:
-    """Read columns of a capture; in any thread.
-
-    Args:
-        interval_ns: The frame times.
-        lasts_ns: For how long each value holds.
-        are_frames: Whether each value is of a frame, instead of a sample.
-
-    Raises:
-        InspectorError: The file has changed.
-    """
+    """Read columns of a capture, of frames or samples whose values hold so long; in any thread."""
     wanted = [each.at for each in quantities if each.at >= 0]
     read = iter(beside.numbers(wanted) if beside and wanted else [])
     damage = beside.damage(wanted) if beside and wanted else {}
@@ -118,14 +109,8 @@ def reduced(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the points of a line through values, each held between two edges.
 
-    Where values share a pixel, the line goes through their highest and their lowest: no spike is
-    lost. It has gaps where there are no numbers.
-
-    Args:
-        edges: Where each value begins, and where the last ends.
-        low: The place of the left edge.
-        high: Of the right one.
-        pixels: How many there are between the two.
+    Where values share one of the pixels from ``low`` to ``high``, the line goes through their
+    highest and their lowest: no spike is lost. It has gaps where there are no numbers.
     """
     places = (edges - low) / (high - low) * pixels
     if len(values) <= _TWO * pixels:

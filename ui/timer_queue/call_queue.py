@@ -172,13 +172,7 @@ class CallQueue:
     def fill(
         self, order: WindowedOrder, column: ColumnEnum | None, *, is_descending: bool
     ) -> QueueCounts:
-        """Give the present calls in order.
-
-        Args:
-            order: Takes them.
-            column: What they are ordered by, ``None`` for the order in which a frame makes them.
-            is_descending: Whether the largest comes first.
-        """
+        """Give the present calls in order of a column, or as a frame makes them."""
         timeline = self.timeline
         if timeline is None:
             nothing = np.zeros(0, np.int64)

@@ -100,12 +100,8 @@ class MemberCalls:
     ) -> None:
         """Find out which calls pass, and in which order they are made.
 
-        Args:
-            branch: The clocks whose calls are wanted, ``None`` for all.
-            words: What must be in the texts of a call.
-            with_timed: Whether calls that wait for an instant are wanted.
-            with_others: Whether calls of every frame are wanted.
-            only_waiting: Whether only those are wanted that are stopped.
+        They are those of some clocks, or of all, with words in their texts: those that wait for an
+        instant, those of every frame, or only those that are stopped.
         """
         criteria = (branch, words, with_timed, with_others)
         if criteria != self._criteria:

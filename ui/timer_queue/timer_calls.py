@@ -58,13 +58,9 @@ class TimerCalls:
         are_wanted: bool,
         only_waiting: bool,
     ) -> None:
-        """Find out which timers pass.
+        """Find out which timers of some clocks, or of all, pass with words in their texts.
 
-        Args:
-            branch: The clocks whose timers are wanted, ``None`` for all.
-            words: What must be in the texts of a timer.
-            are_wanted: Whether any timer is.
-            only_waiting: Whether those are not that will fire.
+        Those that will fire do not if only the waiting ones are wanted.
         """
         self._timeline.resolve_dues()
         timers = self._timeline.timers

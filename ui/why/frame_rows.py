@@ -106,12 +106,8 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
 ) -> list[DetailRow]:
     """Return what there is to say about a frame.
 
-    Args:
-        timeline: The session, with its frames.
-        heaviest: Knows who took most of a frame.
-        unknown: What is not known of frames: ``delta``, ``busy``, both or nothing.
-        budget_ns: How long a frame may take, 0 if nothing says so.
-        waits: Whether it is a turn of a loop that waits for events: it takes what its work takes.
+    ``delta``, ``busy``, both or nothing may be unknown. It may take so long, 0 if nothing says so;
+    a turn of a loop that waits for events takes what its work takes.
     """
     frames = timeline.frames
     if index < frames.first:

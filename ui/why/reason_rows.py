@@ -145,10 +145,7 @@ def _fired_text(past: CallPast) -> str:
 def chain_rows(explanation: Explanation, timeline: Timeline, *, is_whole: bool) -> list[DetailRow]:
     """Return the reasons: first what happened, each with its instant, then what follows from it.
 
-    Args:
-        explanation: The reasons.
-        timeline: The state that is explained.
-        is_whole: Whether all are wanted, not only the first.
+    Only the first unless the whole chain is wanted.
     """
     reasons = [
         each
@@ -171,11 +168,7 @@ def chain_rows(explanation: Explanation, timeline: Timeline, *, is_whole: bool) 
 def helping_rows(
     explanation: Explanation, timeline: Timeline, *, can_pause: bool
 ) -> list[DetailRow]:
-    """Return what helps against the function that keeps a loop or kept it the last time.
-
-    Args:
-        can_pause: Whether clocks can be paused now.
-    """
+    """Return what helps against the function that keeps a loop or kept it the last time."""
     found = [each for each in explanation.reasons if each.helps_against]
     if not found:
         return []

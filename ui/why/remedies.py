@@ -57,10 +57,6 @@ def remedies_for(bridge: SessionBridge, steps: UndoSteps) -> list[Remedy]:
 
     Nothing for a recording. While the window looks back, what leads on from there: only the present
     can be changed.
-
-    Args:
-        bridge: The session and the selection.
-        steps: Finds the change that is undone next.
     """
     session, timeline = bridge.session, bridge.timeline
     if session is None or session.is_recorded:

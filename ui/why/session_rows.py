@@ -69,10 +69,7 @@ def overview_rows(  # noqa: PLR0913 - the session in two states, and what is wan
 ) -> list[DetailRow]:
     """Return what there is to say about a state of the session, when nothing is selected.
 
-    Args:
-        timeline: That state.
-        present: The state at present, which may be another one.
-        is_whole: Whether all that is known of the session is wanted.
+    The present may be another state. All that is known of the session is said as a whole.
     """
     if session is None:
         return [sentence("No scene is open. Open one to see its clocks and timers.")]

@@ -199,12 +199,7 @@ class ListTableModel(TableModel[RowT]):
         *,
         is_sortable: bool = False,
     ) -> None:
-        """Begin without rows.
-
-        Args:
-            key_of: Returns what stays the same while a row says something else.
-            is_sortable: Whether a click on a title sorts.
-        """
+        """Begin without rows; a key stays the same while its row says something else."""
         super().__init__(columns, theme)
         self.key_of, self.is_sortable = key_of, is_sortable
         self.rows: list[RowT] = []  # What is shown, from the top

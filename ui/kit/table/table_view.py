@@ -176,13 +176,9 @@ class TableView(Arranging, PaintedTable):
         selects_many: bool = False,
         is_entered_at_end: bool = False,
     ) -> None:
-        """Show a model.
+        """Show a model under the name that a screen reader says.
 
-        Args:
-            name: What a screen reader calls the table.
-            choices: Where the choices of columns are kept.
-            selects_many: Whether several rows can be selected at once.
-            is_entered_at_end: Whether the keyboard begins at the last row, the newest.
+        The keyboard may begin at the last row, the newest.
         """
         super().__init__()
         self._model = model
