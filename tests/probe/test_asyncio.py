@@ -595,3 +595,53 @@ def test_that_what_a_server_calls_is_named_after_the_function_of_the_program() -
                 task.cancel()
 
         loop.run_until_complete(serving())
+
+
+TORNADO = """
+import functools
+class IOLoop:
+    def __init__(self, loop):
+        self.loop = loop
+    def call_later(self, delay, callback):
+        return self.loop.call_later(delay, self._run_callback, functools.partial(callback))
+    def _run_callback(self, callback):
+        callback()
+class PeriodicCallback:
+    def __init__(self, loop, callback, callback_time):
+        self.io_loop, self.callback, self.callback_time = loop, callback, callback_time
+    def start(self):
+        self.io_loop.call_later(self.callback_time / 1e3, self._run)
+    def _run(self):
+        self.callback()
+        self.start()
+"""
+
+
+def test_that_what_tornado_calls_is_named_and_its_periodic_callbacks_are_one_timer() -> None:
+    tornado: dict[str, Any] = {"__name__": "tornado.ioloop"}
+    exec(compile(TORNADO, "/lib/site-packages/tornado/ioloop.py", "exec"), tornado)  # noqa: S102
+    enough, calls = asyncio.Event(), iter(range(3))
+
+    def report() -> None:
+        if next(calls, None) is None:
+            enough.set()
+
+    def later() -> None: ...
+
+    with followed() as (loop, adapter, sink):
+        io_loop = tornado["IOLoop"](loop)
+
+        async def serving() -> None:
+            io_loop.call_later(5, later)
+            tornado["PeriodicCallback"](io_loop, report, 1).start()
+            await enough.wait()
+            timers = folded(adapter, sink).timers
+            rows = {row.label.rpartition(".")[2]: row for row in map(timers.row, timers.ids())}
+            assert rows["later"].call_site.endswith("serving")
+            assert rows["report"].call_site.endswith("report")
+            assert rows["report"].interval_ns == 1_000_000
+            number = next(each for each in timers.ids() if timers.row(each) == rows["report"])
+            fired = [each for each in sink._waiting if each[1:3] == (TIMER_FIRED, number)]
+            assert len(fired) >= 2
+
+        loop.run_until_complete(serving())

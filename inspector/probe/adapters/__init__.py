@@ -275,6 +275,8 @@ UNSEEN: tuple[tuple[str, str, str], ...] = (
     ("gi", "GLib", KEEPS_TIME),
     ("PyQt5.QtCore", "PyQt5", KEEPS_TIME),
     ("PySide2.QtCore", "PySide2", KEEPS_TIME),
+    ("PySide6.QtQml", "QML", KEEPS_TIME),
+    ("PyQt6.QtQml", "QML", KEEPS_TIME),
     ("raylib", "raylib", KEEPS_TIME),
     ("pyxel", "Pyxel", KEEPS_TIME),
     ("dearpygui", "Dear PyGui", KEEPS_TIME),

@@ -11,7 +11,6 @@ from __future__ import annotations
 import gc
 import sys
 from collections import deque
-from contextvars import copy_context
 from functools import wraps
 from heapq import heappush
 from math import ceil
@@ -25,7 +24,8 @@ from ..kinds import INTERVAL_DELAY, NEVER, TIMEOUT, TIMER_ARMED, TIMER_FIRED
 from ..program import DUE, PERIOD
 from . import Adapter
 from .asyncio_cost import MOST_LEFT_OUT, measured_costs
-from .asyncio_names import TimerNames, loop_name
+from .asyncio_handles import quick_handle_type
+from .asyncio_names import TimerNames, loop_name, periodic_of_tornado
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,10 +55,6 @@ _THINNED = (
 _SPREAD, _SPREAD_BITS = 586_682_221, 2**34 - 1
 #: Sleeps whose names are kept.
 _MOST_KNOWN = 10_000
-#: What a timer of asyncio consists of.
-_HANDLE = (  # noqa: SIM905 - a list would be ten lines
-    "__weakref__ _args _callback _cancelled _context _loop _repr _scheduled _source_traceback _when"
-).split()
 #: Seconds whose nanoseconds need not be limited.
 _NEAR_S = 1e9
 
@@ -280,34 +276,6 @@ class _Sleeper(ref):  # type: ignore[type-arg] # has none at run time before 3.9
     is_set: bool
 
 
-def _quick_handle_type(handle_type: Any) -> Any:
-    """Return asyncio's type of timers, made and compared in less time if they are as expected.
-
-    A heap compares each timer ten times where there are many.
-    """
-
-    class TimerHandle(handle_type):  # type: ignore[misc] # known when asyncio is
-        __slots__ = ()
-
-        def __init__(
-            self: Any, when: Any, callback: Any, args: Any, loop: Any, context: Any
-        ) -> None:
-            # What three calls of asyncio's do for a loop that is not debugged.
-            self._context = copy_context() if context is None else context
-            self._loop, self._callback, self._args = loop, callback, args
-            self._when, self._cancelled, self._scheduled = when, False, False
-            self._repr = self._source_traceback = None
-
-        def __lt__(self, other: Any) -> Any:
-            try:
-                return self._when < other._when
-            except AttributeError:
-                return NotImplemented
-
-    has = {name for each in handle_type.__mro__ for name in vars(each).get("__slots__", ())}
-    return TimerHandle if has == set(_HANDLE) else handle_type
-
-
 class LoopHooks:
     """One loop.
 
@@ -345,7 +313,7 @@ class LoopHooks:
         if self._is_installed or loop is None:
             return
         self._is_installed = True
-        self._quick_type = _quick_handle_type(self._adapter._handle_type)
+        self._quick_type = quick_handle_type(self._adapter._handle_type)
         self._handle_type = self._seen_handle_type()
         self._follow_timers(loop)
         if type(loop).time is not self._adapter._native_time or "time" in vars(loop):
@@ -525,6 +493,11 @@ class LoopHooks:
             self._sleep(handle, task, due_ns, delay, frame)
             return
         name, site = adapter.names.name_and_site(handle, frame)
+        periodic = periodic_of_tornado(handle)
+        if periodic is not None:
+            period_s = float(periodic.callback_time) / 1e3
+            self._repeat(handle, periodic, (name, site), due_ns, period_s, (0, None))
+            return
         self._describe(handle, name, site, due_ns, self._set_at_ns(due_ns, delay))
 
     def _set_at_ns(self, due_ns: int, delay: Optional[float]) -> Optional[int]:
@@ -544,12 +517,25 @@ class LoopHooks:
     ) -> None:
         """A task sleeps; if it does so again at the same place, by a timer that repeats."""
         delay = None if delay is not None and delay >= _NEAR_S else delay
-        program, sleeper = self._adapter.program, self.sleepers.get(id(task))
         if frame is not None and frame.f_back is not None:
             # What awaits asyncio's sleep.
             frame = frame.f_back
-        place, code = (-1, None) if frame is None else (frame.f_lasti, frame.f_code)
-        name, site = self._known_sleep(handle, task, frame)
+        place = (-1, None) if frame is None else (frame.f_lasti, frame.f_code)
+        described = self._known_sleep(handle, task, frame)
+        self._repeat(handle, task, described, due_ns, delay, place)
+
+    def _repeat(  # noqa: PLR0913, PLR0917 - what a timer is
+        self,
+        handle: Any,
+        owner: Any,
+        described: tuple[str, int],
+        due_ns: int,
+        delay: Optional[float],
+        at: tuple[int, Optional[CodeType]],
+    ) -> None:
+        """A timer is set; by the same owner again at the same place, it is one that repeats."""
+        program, sleeper = self._adapter.program, self.sleepers.get(id(owner))
+        (name, site), (place, code) = described, at
         if sleeper is not None and sleeper.is_set:
             # A future that is made like a sleep; a task has one sleep at a time.
             self._describe(handle, name, site, due_ns)
@@ -557,8 +543,8 @@ class LoopHooks:
         handle.__class__ = self._handle_type
         period_ns, kind = 0, TIMEOUT
         if sleeper is None:
-            sleeper = self.sleepers[id(task)] = _Sleeper(task, self._task_gone)
-            sleeper.identity, sleeper.number = id(task), 0
+            sleeper = self.sleepers[id(owner)] = _Sleeper(owner, self._task_gone)
+            sleeper.identity, sleeper.number = id(owner), 0
         elif sleeper.place == place and sleeper.code is code:
             kind = INTERVAL_DELAY
             period_ns = due_ns - self.clock.local_ns() if delay is None else whole_ns(delay)

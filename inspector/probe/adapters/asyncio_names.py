@@ -41,15 +41,18 @@ class TimerNames:
 
         What a library does is named after the function of the program that has asked for it.
         """
-        program = self.program
-        name = name_of(handle._callback)
+        program, of_tornado = self.program, called_by_tornado(handle)
+        name = name_of(of_tornado or handle._callback)
         purpose = _PURPOSES.get(name)
         if purpose is not None:
             task = self.current_task(handle._loop)
             name = purpose if task is None else f"{purpose} in {self.task_name(task, frame)}"
         while frame is not None and program.is_hidden(frame):
             frame = frame.f_back
-        own = next(self._own_frames(frame), frame)
+        own = next(self._own_frames(frame), None)
+        if own is None and of_tornado is not None:
+            return name, self._site_of(of_tornado)
+        own = own or frame
         if (task := self.current_task(handle._loop)) and (called := self.called_by(task)):
             return name, self._site_of(called)
         return name, 0 if own is None else program.code_site(own.f_code, own.f_lineno)
@@ -100,7 +103,7 @@ class TimerNames:
 
     def pending_name_and_site(self, handle: Any) -> tuple[str, int]:
         """Return the name of a timer that was set earlier, and where its task waits."""
-        callback, args = handle._callback, handle._args or ()
+        callback, args = called_by_tornado(handle) or handle._callback, handle._args or ()
         name = name_of(callback)
         purpose = _PURPOSES.get(name)
         awaited = args[0] if args and purpose is not None else None
@@ -128,6 +131,22 @@ class TimerNames:
         if called := self.called_by(task):
             site = self._site_of(called)
         return f"{purpose} in {name}", site
+
+
+def called_by_tornado(handle: Any) -> Any:
+    """Return what a timer of Tornado's loop calls; ``None`` for other timers."""
+    if handle._args and getattr(handle._callback, "__qualname__", "") == "IOLoop._run_callback":
+        periodic = periodic_of_tornado(handle)
+        return handle._args[0] if periodic is None else periodic.callback
+    return None
+
+
+def periodic_of_tornado(handle: Any) -> Any:
+    """Return the ``PeriodicCallback`` of Tornado that a timer is of; ``None`` for other timers."""
+    called = handle._args[0] if handle._args else None
+    owner = getattr(getattr(called, "func", None), "__self__", None)
+    is_one = type(owner).__module__ == "tornado.ioloop" and hasattr(owner, "callback_time")
+    return owner if is_one else None
 
 
 def loop_name(loop: Any) -> str:

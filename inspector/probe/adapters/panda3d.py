@@ -13,7 +13,8 @@ from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Optional
 
 from ..clocks import whole_ns
-from ..program import name_of
+from ..kinds import INTERVAL_DELAY, TIMEOUT
+from ..program import SITE, name_of
 from . import FRAME_NS, Adapter
 
 if TYPE_CHECKING:
@@ -180,10 +181,16 @@ class PandaAdapter(Adapter):
             elif known[1] != wake_s:
                 timer, due_ns = known[0], self._due_ns(wake_s)
                 self._shown[task] = (timer, wake_s)
-                if known[1] <= frame_s:
+                if known[1] > frame_s:
+                    timer.armed(due_ns)
+                elif timer.period_ns:
                     timer.fired(self._late_ns(frame_s, known[1]), due_ns)
                 else:
-                    timer.armed(due_ns)
+                    # It waits again, for as long as before.
+                    record = self.program.timers.get(timer.number)
+                    site = 0 if record is None else record[SITE]
+                    timer.fired(self._late_ns(frame_s, known[1]))
+                    self._report_timer(task, site, whole_ns(task.getDelay()))
         for task, (timer, wake_s) in list(self._shown.items()):
             # A task that is called in this frame is alive, and may wait again in the next.
             if task not in waiting and not (task.isAlive() and frame_s - wake_s < _AGAIN_S):
@@ -203,11 +210,12 @@ class PandaAdapter(Adapter):
             return self._clock.local_ns() + whole_ns(left_s) + 1
         return whole_ns(wake_s - self._base_s) + 1
 
-    def _report_timer(self, task: Any, site: int) -> None:
+    def _report_timer(self, task: Any, site: int, period_ns: int = 0) -> None:
         wake_s = task.getWakeTime()
         function = task.getFunction() if hasattr(task, "getFunction") else None
         name = task.name if function is None else f"{task.name} ({name_of(function)})"
-        timer = self.program.timer(self._clock, name, site, self._due_ns(wake_s), handle=task)
+        due_ns, kind = self._due_ns(wake_s), INTERVAL_DELAY if period_ns else TIMEOUT
+        timer = self.program.timer(self._clock, name, site, due_ns, period_ns, kind, task)
         self._shown[task] = (timer, wake_s)
 
     def keyframe(self, clock: Clock) -> Iterator[None]:

@@ -50,6 +50,8 @@ class PygletAdapter(Adapter):
         self._now_ns = program.clocks.now_ns
         self._clocks: WeakSet[Any] = WeakSet()
         self._shown: dict[int, tuple[Any, Timer]] = {}
+        #: Set by what is being called: what is due at once is called in the same turn.
+        self._new: list[Any] = []
         self._is_in_frame = False
         self._is_calling = False
         self._is_watching = False
@@ -174,6 +176,8 @@ class PygletAdapter(Adapter):
         due_ns, name = self._local_ns(item.next_ts), name_of(item.func)
         timer = self.program.timer(self._clock, name, site, due_ns, period_ns, kind, item)
         self._shown[id(item)] = (item, timer)
+        if self._is_calling:
+            self._new.append(item)
 
     def _call(self, clock: Any, dt: float, call: Any) -> Any:
         program = self.program
@@ -183,8 +187,9 @@ class PygletAdapter(Adapter):
             return call(clock, dt)
         finally:
             self._is_calling = False
+            new, self._new = self._new, []
             if due is not None:
-                program.guarded(self, self._after, due)
+                program.guarded(self, self._after, due, new)
 
     def _before(self, clock: Any) -> Optional[list[Any]]:
         """Tell what is going to be called; return the items, None if nothing is."""
@@ -211,7 +216,12 @@ class PygletAdapter(Adapter):
             timer.fired(max(now_ns - timer.due_ns, 0), next_ns)
         return due
 
-    def _after(self, due: list[Any]) -> None:
+    def _after(self, due: list[Any], new: list[Any]) -> None:
+        for item in new:
+            waits = any(item in each._schedule_interval_items for each in self._clocks)
+            if id(item) in self._shown and not waits:
+                # Pyglet has taken it out to call it.
+                self._shown.pop(id(item))[1].fired(0)
         for item in due:
             shown = self._shown.get(id(item))
             next_ns = self._local_ns(item.next_ts)

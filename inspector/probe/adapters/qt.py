@@ -625,7 +625,7 @@ def _timer_name(timer: Any) -> str:
         frame = frame.f_back
     for namespace in (getattr(frame.f_locals.get("self"), "__dict__", {}), frame.f_locals):
         for name, value in list(namespace.items()):
-            if value is timer:
+            if value is timer and name != "self":
                 owner = frame.f_locals.get("self") if namespace is not frame.f_locals else None
                 return f"{type(owner).__name__}.{name}" if owner is not None else name
     object_name = getattr(timer, "objectName", str)()

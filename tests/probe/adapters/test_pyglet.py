@@ -234,6 +234,16 @@ def test_that_what_is_due_at_once_is_told_in_the_order_in_which_it_is_called(
     assert [str(each) for each in fired] == pyglet.called == ["1", "3", "4", "2", "0", "5"]
 
 
+def test_that_what_a_call_schedules_for_now_is_told_to_be_called(pyglet: Pyglet) -> None:
+    pyglet.set("later", 200)
+    pyglet.clock.set(lambda _: pyglet.clock.set(print, 0.0), 0.1)
+    pyglet.call(600)
+
+    assert pyglet.count(TIMER_ADDED) == 3
+    assert pyglet.told(TIMER_FIRED) == [(0, NEVER), (0, NEVER)]
+    assert len(pyglet.program.timers) == 1
+
+
 def test_that_what_is_unscheduled_is_cleared_also_by_its_own_call(pyglet: Pyglet) -> None:
     first, _ = pyglet.set("first", 100, 100), pyglet.set("other", 100, 100)
 

@@ -290,3 +290,17 @@ say(adapter.state, len(called))
     with attached(code, python=python_with(binding)) as (receiver, _):
         receiver.wait_for(lambda: "begun" in marks(receiver))
         assert marks(receiver) == ["active 1", "begun"]
+
+
+@pytest.mark.parametrize("binding", BINDINGS)
+def test_that_a_timer_that_starts_itself_has_the_name_of_its_class(binding: str) -> None:
+    code = """
+class Beat(QTimer):
+    def __init__(self):
+        super().__init__()
+        self.start(100_000)
+kept = [Beat()]
+"""
+    code = HEAD.format(binding=binding) + code + TAIL
+    with attached(code, python=python_with(binding)) as (receiver, _):
+        receiver.wait_for(lambda: "Beat" in receiver.timer_names().values())

@@ -412,43 +412,79 @@ def test_that_a_deadline_of_trio_is_no_sleep_of_a_task(played: Played) -> None:
     assert run.shown["scope"].due_ns == 2_000 * MS
 
 
-def test_that_a_step_of_panda3d_by_hand_does_not_wait_for_the_next_frame(
-    played: Played, monkeypatch: pytest.MonkeyPatch
+class Panda(Played):
+    """Panda3D, whose tasks wait in `tasks`, and a probe in it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__(400 * MS)
+        self.tasks: list[Any] = []
+        tasks, began_ns = self.tasks, self.now_ns
+
+        class TaskManager:
+            def step(self) -> None: ...
+
+            def doMethodLater(self, task: Any) -> Any:
+                tasks.append(task)
+                return task
+
+            def getDoLaters(self) -> list[Any]:
+                return tasks
+
+            getTasks = getDoLaters
+
+        def frame_s() -> float:
+            return (self.now_ns - began_ns) / 1e9
+
+        panda_clock = SimpleNamespace(setFrameTime=None, getFrameTime=frame_s, getRealTime=frame_s)
+        core = SimpleNamespace(
+            PandaSystem=SimpleNamespace(getVersionString=str),
+            ClockObject=SimpleNamespace(getGlobalClock=lambda: panda_clock),
+            PythonTask=SimpleNamespace(getWakeTime=None),
+        )
+        self.manager = TaskManager()
+        monkeypatch.setitem(sys.modules, "panda3d.core", core)
+        global_manager: Any = SimpleNamespace(taskMgr=self.manager)
+        monkeypatch.setitem(sys.modules, "direct.task.TaskManagerGlobal", global_manager)
+        self.adapter = PandaAdapter(self.program)
+        module: Any = SimpleNamespace(TaskManager=TaskManager)
+        self.adapter.installed(module)
+
+
+def test_that_a_task_of_panda3d_that_waits_again_is_an_interval(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    class TaskManager:
-        def step(self) -> None: ...
+    panda = Panda(monkeypatch)
+    task: Any = type("Task", (), {})()
+    task.name, task.wake_s, task.isAlive = "spawn", 0.3, lambda: True
+    task.getWakeTime, task.getDelay = lambda: task.wake_s, lambda: 0.3
+    panda.manager.doMethodLater(task)
+    for _ in range(2):
+        panda.now_ns += 310 * MS
+        task.wake_s += 0.3
+        panda.manager.step()
+    assert panda.adapter.message == ""
 
-        def doMethodLater(self) -> None: ...
+    assert panda.count(TIMER_ADDED) == 2
+    kinds = [b for _, kind, _, _, b in panda.events if kind == TIMER_ORIGIN]
+    assert kinds == [TIMEOUT, INTERVAL_DELAY]
+    fired = [next_ns for _, kind, _, _, next_ns in panda.events if kind == TIMER_FIRED]
+    assert [next_ns == NEVER for next_ns in fired] == [True, False]
 
-        def getDoLaters(self) -> list[object]:
-            return []
 
-        getTasks = getDoLaters
-
-    panda_clock = SimpleNamespace(setFrameTime=None, getFrameTime=float)
-    core = SimpleNamespace(
-        PandaSystem=SimpleNamespace(getVersionString=str),
-        ClockObject=SimpleNamespace(getGlobalClock=lambda: panda_clock),
-        PythonTask=SimpleNamespace(getWakeTime=None),
-    )
-    manager = TaskManager()
-
-    monkeypatch.setitem(sys.modules, "panda3d.core", core)
-    global_manager: Any = SimpleNamespace(taskMgr=manager)
-    monkeypatch.setitem(sys.modules, "direct.task.TaskManagerGlobal", global_manager)
-    adapter = PandaAdapter(played.program)
-    module: Any = SimpleNamespace(TaskManager=TaskManager)
-    adapter.installed(module)
+def test_that_a_step_of_panda3d_by_hand_does_not_wait_for_the_next_frame(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    panda = Panda(monkeypatch)
     virtual: Any = SimpleNamespace()
-    played.program.waits = virtual
-    began_ns = played.now_ns
+    panda.program.waits = virtual
+    began_ns = panda.now_ns
     for _ in range(3):
-        adapter.turn()
-    by_hand_ns = played.now_ns
-    manager.step()
+        panda.adapter.turn()
+    by_hand_ns = panda.now_ns
+    panda.manager.step()
 
     assert by_hand_ns == began_ns
-    assert played.now_ns == began_ns + FRAME_NS
+    assert panda.now_ns == began_ns + FRAME_NS
 
 
 @pytest.mark.parametrize(("timeout_s", "next_ns"), [(0, FRAME_NS), (-1, FRAME_NS), (0.5, None)])
