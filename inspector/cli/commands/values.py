@@ -15,9 +15,10 @@ from argparse import (
     _ArgumentGroup,
     _MutuallyExclusiveGroup,
 )
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from typing_extensions import override
 
@@ -28,11 +29,12 @@ from inspector.formats.options import parse_budgets_ms
 from inspector.sessions.sources.time_sources import (
     SYSTEM,
     VIRTUAL,
-    TimeSourceKind,
     choosable_sources,
     source_kind,
 )
 from inspector.timebase import MAX_NS, NS_PER_SECOND, parse_duration_ns
+
+_ValueT = TypeVar("_ValueT")
 
 
 def count(text: str) -> int:
@@ -84,18 +86,29 @@ def port(text: str) -> int:
     return port
 
 
+def _typed(parse: Callable[[str], _ValueT]) -> Callable[[str], _ValueT]:
+    """Return a parser for ``argparse``, of one that raises ``ValueError``."""
+
+    def typed(text: str) -> _ValueT:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise ArgumentTypeError(str(error)) from None
+
+    return typed
+
+
+instant_ns = _typed(parse_duration_ns)
+rate = _typed(parse_rate)  # Of a clock: 0.25, 1/3, 2x, 50%
+time_source = _typed(source_kind)
+_budgets_ms = _typed(parse_budgets_ms)
+
+
 def duration_ns(text: str) -> int:
     duration_ns = instant_ns(text)
     if duration_ns <= 0:
         raise ArgumentTypeError(f"a duration must be above 0: {shown(text)}")
     return duration_ns
-
-
-def instant_ns(text: str) -> int:
-    try:
-        return parse_duration_ns(text)
-    except ValueError as error:
-        raise ArgumentTypeError(str(error)) from None
 
 
 def step_ns(text: str) -> Fraction:
@@ -109,21 +122,6 @@ def step_ns(text: str) -> Fraction:
     if step_ns >= MAX_NS:
         raise ArgumentTypeError(f"a step must be shorter than 146 years: {shown(text)}")
     return step_ns
-
-
-def rate(text: str) -> Fraction:
-    """Return the rate of a clock: 0.25, 1/3, 2x, 50%."""
-    try:
-        return parse_rate(text)
-    except ValueError as error:
-        raise ArgumentTypeError(str(error)) from None
-
-
-def time_source(text: str) -> TimeSourceKind:
-    try:
-        return source_kind(text)
-    except ValueError as error:
-        raise ArgumentTypeError(str(error)) from None
 
 
 class _ChooseSource(Action):
@@ -190,10 +188,7 @@ def failure_policy(text: str) -> FailurePolicy:
 
 def budget_ms(text: str) -> float:
     """Parse a budget: 60fps, 16.7, 16.7ms."""
-    try:
-        budgets_ms = parse_budgets_ms(text)
-    except ValueError as error:
-        raise ArgumentTypeError(str(error)) from None
+    budgets_ms = _budgets_ms(text)
     if len(budgets_ms) != 1:
         raise ArgumentTypeError(refusal("a budget", text, "write 60fps, or milliseconds"))
     return budgets_ms[0]
