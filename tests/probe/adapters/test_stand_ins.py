@@ -19,8 +19,9 @@ from inspector.probe.adapters.kivy import KivyAdapter
 from inspector.probe.adapters.panda3d import PandaAdapter
 from inspector.probe.adapters.qt import QtLoop, _hook_elapsed
 from inspector.probe.adapters.qt_animations import QtAnimationsAdapter
-from inspector.probe.adapters.trio import TrioAdapter
+from inspector.probe.adapters.trio import TrioAdapter, _Run
 from inspector.probe.adapters.twisted import TwistedAdapter
+from inspector.probe.clocks import NothingDueError
 from inspector.probe.kinds import (
     FRAME_BEGAN,
     FRAME_ENDED,
@@ -410,6 +411,83 @@ def test_that_a_deadline_of_trio_is_no_sleep_of_a_task(played: Played) -> None:
     adapter._added(run.deadlines, 2.0, "scope")
 
     assert run.shown["scope"].due_ns == 2_000 * MS
+
+
+def _trio_run(played: Played, runner: Any) -> tuple[TrioAdapter, Any]:
+    adapter = TrioAdapter(played.program)
+    run: Any = _Run(runner)
+    run.clock = played.program.clock("trio", adapter=adapter)
+    adapter._runs.append(run)
+    return adapter, run
+
+
+def test_that_deadlines_of_trio_from_before_the_inspector_came_are_told(played: Played) -> None:
+    def scope(*registered: float) -> Any:
+        left = list(registered)
+
+        class Scope:
+            _cancel_status = SimpleNamespace(_tasks=[])
+
+            @property
+            def _registered_deadline(self) -> float:
+                return left.pop(0) if len(left) > 1 else left[0]
+
+        return Scope()
+
+    stays, moved_before, moves_on, known = scope(2.0), scope(9.0), scope(3.0, 9.0), scope(4.0)
+    heap = [(2.0, 0, stays), (2.5, 1, moved_before), (3.0, 2, moves_on), (4.0, 3, known)]
+    adapter, run = _trio_run(played, SimpleNamespace(deadlines=SimpleNamespace(_heap=heap)))
+    run.shown[known] = timer = object()
+    list(adapter.keyframe(run.clock))
+
+    assert set(run.shown) == {stays, known}
+    assert run.shown[known] is timer
+    assert run.shown[stays].due_ns == 2_000 * MS + 1
+    # Its thread has gone on while it was looked at.
+    assert (played.count(TIMER_ADDED), played.count(TIMER_CLEARED)) == (2, 1)
+    run.is_ours = False
+    run.shown.clear()
+    assert list(adapter.keyframe(run.clock)) == []
+
+
+@pytest.mark.parametrize(("deadline_s", "due_ns"), [(2.0, 2_000 * MS + 1), (float("inf"), None)])
+def test_that_trio_waits_for_its_next_deadline_and_its_files(
+    played: Played, deadline_s: float, due_ns: int | None
+) -> None:
+    def waiter(read: object = None, write: object = None) -> Any:
+        return SimpleNamespace(read_task=read, write_task=write)
+
+    files = {3: waiter("reader"), 4: waiter(), 5: waiter(write="writer"), 6: waiter("wakeup")}
+    wakeup = SimpleNamespace(wakeup_sock=SimpleNamespace(fileno=lambda: 6))
+    runner: Any = SimpleNamespace(
+        deadlines=SimpleNamespace(next_deadline=lambda: deadline_s),
+        io_manager=SimpleNamespace(_registered=files, force_wakeup=None),
+        entry_queue=SimpleNamespace(wakeup=wakeup),
+        main_task=None,
+    )
+    _, run = _trio_run(played, runner)
+    waited: list[Any] = []
+
+    def wait_for_files(_clock: object, due_ns: int | None, poll: Any, files: Any, _: object) -> Any:
+        waited.append((due_ns, poll(None), poll(0), files.number, files.numbers()))
+        if len(waited) > 1:
+            raise NothingDueError("nothing is due")
+        return "events"
+
+    waits: Any = SimpleNamespace(wait_for_files=wait_for_files)
+    assert run.wait_in_turn(waits, lambda timeout_s: timeout_s) == "events"
+    assert run.wait_in_turn(waits, lambda timeout_s: timeout_s) == []
+    # Trio would take no longer wait, and nothing is longer.
+    assert waited == [(due_ns, 86_400, 0, -1, [3, 5])] * 2
+
+    ended: list[Callable[[], None]] = []
+    runner.main_task = SimpleNamespace(_abort_func=None, _attempt_abort=ended.append)
+    run.wait_in_turn(waits, lambda timeout_s: timeout_s)
+    assert ended == []
+    runner.main_task._abort_func = object()
+    run.wait_in_turn(waits, lambda timeout_s: timeout_s)
+    with pytest.raises(NothingDueError, match="nothing is due"):
+        ended[0]()
 
 
 class Panda(Played):
