@@ -246,6 +246,25 @@ def test_that_findings_of_a_scene_that_is_held_are_counted_unseen(
     assert not tab(shell, "findings").is_new
 
 
+def test_that_findings_wait_until_the_user_has_dragged(qtbot: QtBot, tmp_path: Path) -> None:
+    fast = "def build(stage):\n    stage.root.set_interval(0.004, lambda: None, name='fast')\n"
+    shell = open_shell(qtbot, tmp_path, fast)
+    turns = shell.bridge.refresh_timer
+    for _ in range(20):
+        shell.advance(0.1)
+    shell.trigger("run-or-hold")
+    shell.advance(1 / 60)
+
+    turns.note_move()
+    turns._rest.stop()
+    shell.contents.badges._still.timeout.emit()
+    settle()
+    assert tabs(shell).text_of("findings") == "Findings"
+
+    turns._end_moves()
+    qtbot.waitUntil(lambda: tabs(shell).text_of("findings") == "Findings 1")
+
+
 def test_that_a_panels_key_shows_and_enters_it_and_hides_it_only_when_it_is_in_use(
     shell: Shell,
 ) -> None:

@@ -37,7 +37,7 @@ class Badges(QObject):
         self._bridge = bridge
         self._findings_seen = 0
         self._watched: list[FindingsPanel | TimerQueuePanel] = []
-        self._still = single_shot(self, self.look_for_findings, _STILL_MS)
+        self._still = single_shot(self, self._await_turn, _STILL_MS)
         throttle = ThrottledRefresh(window, bridge.refresh_timer, self.refresh_counts, _COUNT_MS)
         throttle.follow()
         self._panels.visibility_changed.connect(throttle.request)
@@ -57,6 +57,15 @@ class Badges(QObject):
             self._still.start()
         else:
             self._still.stop()
+
+    @Slot()
+    def _await_turn(self) -> None:
+        """Look for findings when the user does not drag: to make the panel alone is a frame."""
+        self._bridge.refresh_timer.queue_turn(self, self._look_if_held, can_wait=True)
+
+    def _look_if_held(self) -> None:
+        if self._bridge.status.phase is SessionPhase.HELD:
+            self.look_for_findings()
 
     @Slot()
     def look_for_findings(self) -> None:
