@@ -96,12 +96,12 @@ _NOTHING_FOUND: Final[tuple[int, int, list[int]]] = (-1, 0, [])
 
 
 class PendingTimers:
-    __slots__ = ("_count", "_first", "_found", "_lane_by_timer", "_lanes", "_numbers", "version")
+    __slots__ = ("_first", "_found", "_lane_by_timer", "_lanes", "_numbers", "count", "version")
 
     def __init__(self, lane_by_timer: RowByNumber, *lanes: int) -> None:
         self._lane_by_timer = lane_by_timer  # The lanes of all pending timers, by their numbers
         self._lanes = set(lanes)  # Those that are meant
-        self._count = 0
+        self.count = 0
         self.version = 0  # Increases when a timer is added or ends
         # Timers that end stay here for a while: looking for each would take too long.
         self._numbers = array("q")
@@ -109,7 +109,7 @@ class PendingTimers:
         self._found = _NOTHING_FOUND
 
     def __len__(self) -> int:
-        return self._count
+        return self.count
 
     def __contains__(self, timer_id: int) -> bool:
         return self._lane_by_timer.get(timer_id) in self._lanes
@@ -140,19 +140,19 @@ class PendingTimers:
         return 0
 
     def add(self, timer_id: int) -> None:
-        self._count += 1
+        self.count += 1
         self.version += 1
         self._numbers.append(timer_id)
 
     def add_all(self, timer_ids: NDArray[np.int64]) -> None:
-        self._count += len(timer_ids)
+        self.count += len(timer_ids)
         self.version += len(timer_ids)
         self._numbers.frombytes(timer_ids.tobytes())
 
     def note_end(self) -> None:
-        self._count -= 1
+        self.count -= 1
         self.version += 1
-        if len(self._numbers) > 2 * self._count + _MOST_ENDED:
+        if len(self._numbers) > 2 * self.count + _MOST_ENDED:
             self._numbers = array("q", filter(self.__contains__, self._numbers))
             self._first = 0
 
@@ -163,7 +163,7 @@ class PendingTimers:
                 self.add(timer_id)
 
     def clear(self) -> None:
-        self._count = self._first = 0
+        self.count = self._first = 0
         self.version += 1
         self._numbers = array("q")
 

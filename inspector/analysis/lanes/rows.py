@@ -72,7 +72,7 @@ def quiet_lanes(store: LaneStore, low_ns: float, high_ns: float) -> frozenset[La
     return frozenset(
         lane
         for lane in store.timer_lanes
-        if not lane.pending and not lane.instants.has_any(low_ns, high_ns)
+        if not lane.pending.count and not lane.instants.has_any(low_ns, high_ns)
     )
 
 
