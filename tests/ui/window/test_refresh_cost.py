@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QEvent, QObject
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QSplitter, QWidget
 from typing_extensions import override
 
 import ui
@@ -209,6 +209,26 @@ def lanes_of(shell: Shell) -> LaneCanvas:
     panel = shell.window.panels.panel("timeline")
     assert isinstance(panel, TimelinePanel)
     return panel.canvas
+
+
+def test_that_what_is_dragged_between_frames_and_lanes_is_not_painted_with_them(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = settled_shell(qtbot, tmp_path)
+    canvas, lanes = lanes_of(shell), shell.window.panels["timeline"]
+    arrangement = lanes.parentWidget()
+    assert isinstance(arrangement, QSplitter)
+    handle = arrangement.handle(1)
+    parts = Paints(handle=handle, lanes=canvas.viewport())
+
+    for _ in range(_REFRESHES):
+        shell.advance(2 / 60)
+        canvas.refresh()
+        QApplication.processEvents()
+
+    assert parts.paints["lanes"] >= _REFRESHES
+    assert parts.paints["handle"] == 0
+    assert arrangement.childAt(handle.geometry().center()) is handle
 
 
 def test_that_a_row_without_marks_is_painted_only_where_the_present_moves(

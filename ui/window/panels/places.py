@@ -12,10 +12,11 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPalette,
     QPixmap,
+    QRegion,
     QResizeEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QApplication, QLabel, QSplitter, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QSplitter, QSplitterHandle, QWidget
 from typing_extensions import override
 
 from ...kit.guards import guarded
@@ -162,6 +163,17 @@ class PanelPlace(QWidget):
         self.window_closed.emit()
 
 
+class _UnseenHandle(QSplitterHandle):
+    """A handle that is dragged, and of which nothing is painted."""
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # Qt's mask of nothing is none: it would be painted with all that is below it. The mouse
+        # finds it outside of its mask, too.
+        self.setMask(QRegion(0, 0, 1, 1))
+
+
 class SharesHeight(Protocol):
     """What is above the lanes, and says how high it is to be."""
 
@@ -187,6 +199,10 @@ class Arrangement(QSplitter):
         self.addWidget(above)
         self.addWidget(below)
         self.splitterMoved.connect(self._note_share)
+
+    @override
+    def createHandle(self) -> QSplitterHandle:
+        return _UnseenHandle(self.orientation(), self)
 
     def set_share(self, permille: int) -> None:
         self.permille = min(max(permille, 0), 999)
