@@ -6,6 +6,7 @@ import os
 import select
 import selectors
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -33,6 +34,11 @@ TOKEN = "0123456789abcdef" * 2
 PATIENCE_S = 30.0
 #: As often as the inspector.
 _ACKNOWLEDGE_S = 0.1
+
+
+def unpacked_events(payload: bytes) -> list[RawEvent]:
+    wire.counted_events(payload)
+    return list(struct.iter_unpack("<5q", payload))
 
 
 class Receiver:
@@ -135,7 +141,7 @@ class Receiver:
     def _take(self, data: bytes) -> None:
         for kind, payload in self._reader.feed(data):
             if kind == wire.EVENTS:
-                self.events += wire.unpacked_events(payload)
+                self.events += unpacked_events(payload)
                 continue
             message = wire.unpacked_json(payload)
             method = message.get("method")

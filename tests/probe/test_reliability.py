@@ -24,7 +24,16 @@ from inspector.probe.kinds import (
 from inspector.probe.program import Program
 from inspector.probe.sink import MOST_WAITING, WINDOW_EVENTS, Sink
 from tests.interpreters import interpreter
-from tests.probe.receiver import PATIENCE_S, TOKEN, Receiver, attached, dialled, inlet, program
+from tests.probe.receiver import (
+    PATIENCE_S,
+    TOKEN,
+    Receiver,
+    attached,
+    dialled,
+    inlet,
+    program,
+    unpacked_events,
+)
 from tests.probe.served import served
 from tests.probe.test_asyncio import TICK, TICKS, own_clock, wait_for_ticks
 
@@ -174,7 +183,7 @@ def test_that_instants_never_decrease_though_threads_are_late() -> None:
 
     events: list[RawEvent] = []
     for frame in frames:
-        events += wire.unpacked_events(frame[5:])
+        events += unpacked_events(frame[5:])
     assert [event[0] for event in events] == [5, 7, 9, 9, 10, 10]
 
 

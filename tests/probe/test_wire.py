@@ -13,6 +13,7 @@ import pytest
 from inspector.probe import wire
 from inspector.probe.wire import FrameReader, WireError, packed_json, unpacked_json
 from inspector.resources import resource_path
+from tests.probe.receiver import unpacked_events
 
 VECTORS: list[dict[str, Any]] = json.loads(
     (Path(__file__).parent / "vectors.json").read_text("utf-8")
@@ -27,7 +28,7 @@ def received(data: bytes) -> list[Any]:
         if kind == wire.JSON:
             found.append(unpacked_json(payload))
         else:
-            found.append([list(event) for event in wire.unpacked_events(payload)])
+            found.append([list(event) for event in unpacked_events(payload)])
     return found
 
 
@@ -76,19 +77,19 @@ def test_that_a_message_comes_back_as_it_was() -> None:
 def test_that_events_come_back_as_they_were() -> None:
     events = [(-1, 16, 2**63 - 1, -(2**63), number) for number in range(wire.MAX_EVENTS)]
 
-    assert wire.unpacked_events(wire.packed_events(events)) == events
+    assert unpacked_events(wire.packed_events(events)) == events
 
 
 def test_that_a_number_beyond_64_bits_is_clamped_when_it_is_packed() -> None:
     packed = wire.packed_events([(1, 2, 3, 2**70, -(2**70))])
 
-    assert wire.unpacked_events(packed) == [(1, 2, 3, 2**63 - 1, -(2**63))]
+    assert unpacked_events(packed) == [(1, 2, 3, 2**63 - 1, -(2**63))]
 
 
 def test_that_what_a_library_hands_over_as_another_number_is_rounded() -> None:
     events: list[Any] = [(1, 2, 3, 0.6, 1e300), (2, 2, True, float("nan"), None)]
     packed = wire.packed_events(events)
-    assert wire.unpacked_events(packed) == [(1, 2, 3, 1, 2**63 - 1), (2, 2, 1, 0, 0)]
+    assert unpacked_events(packed) == [(1, 2, 3, 1, 2**63 - 1), (2, 2, 1, 0, 0)]
 
 
 def test_that_a_message_that_would_be_too_large_is_not_sent() -> None:

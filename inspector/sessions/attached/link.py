@@ -23,21 +23,19 @@ from inspector import __version__
 from inspector.display_text import foreign_line, foreign_lines
 from inspector.errors import AttachError
 from inspector.probe.wire import (
-    BYTES_PER_EVENT,
     EVENTS,
     HELLO_NS,
     JSON,
-    MAX_EVENTS,
     NOT_POSSIBLE,
     PING_NS,
     PROTOCOL,
-    TOO_LARGE,
     UNKNOWN_METHOD,
     WINDOW_BYTES,
     WRONG_TOKEN,
     WRONG_VERSION,
     WireError,
     answer,
+    counted_events,
     notification,
     packed_json,
     refusal,
@@ -379,10 +377,7 @@ class ProbeLink:
 
     def _on_message(self, kind: int, payload: bytes) -> None:
         if kind == EVENTS:
-            events, rest = divmod(len(payload), BYTES_PER_EVENT)
-            if rest or not 0 < events <= MAX_EVENTS:
-                raise WireError(TOO_LARGE, "not a batch of events")
-            self._received += events
+            self._received += counted_events(payload)
             self._put(Batch(self, payload, self._now_ns()))
             return
         message = _message(payload)
