@@ -115,16 +115,8 @@ def _preview(timeline: Timeline, options: Namespace, out: TextIO) -> ExitCode:
     foreseen = preview(timeline, considered_command(timeline, options.preview))
     assert foreseen is not None, "the clock or member is there, and the rate was read"
     if options.json:
-        timers = [
-            {
-                "member_id" if each.call.is_member else "timer_id": each.call.number,
-                "old_ns": each.old_ns,
-                "new_ns": each.new_ns,
-            }
-            for each in foreseen
-        ]
         values: dict[str, object] = {"at_ns": timeline.at_ns, "sentence": foreseen.sentence}
-        write_json(out, {**values, "timers": timers})
+        write_json(out, {**values, "timers": [each.values() for each in foreseen]})
     else:
         table = preview_table(timeline, foreseen, _MOST_PREVIEWED)
         lines = [f"At {format_instant(timeline.at_ns)}.", *table.lines()]

@@ -446,14 +446,7 @@ def preview_change(
     foreseen = preview(timeline, considered_command(timeline, change))
     if foreseen is None:
         raise RemoteError(REFUSED, f"“{change}” would change nothing that is due.")
-    moved = [
-        {
-            "member_id" if each.call.is_member else "timer_id": each.call.number,
-            "old_ns": each.old_ns,
-            "new_ns": each.new_ns,
-        }
-        for each in islice(foreseen, 1_000)
-    ]
+    moved = [each.values() for each in islice(foreseen, 1_000)]
     return {"sentence": foreseen.sentence, "timers": moved, "total": len(foreseen)}
 
 

@@ -24,6 +24,10 @@ class DuePreview(Struct, frozen=True):
     old_ns: int | None  # Session instant without the change, None for never
     new_ns: int | None  # Session instant after the change, None for never
 
+    def values(self) -> dict[str, int | None]:
+        kind = "member_id" if self.call.is_member else "timer_id"
+        return {kind: self.call.number, "old_ns": self.old_ns, "new_ns": self.new_ns}
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Preview(Sequence[DuePreview]):
