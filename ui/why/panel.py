@@ -244,9 +244,7 @@ class WhyPanel(QWidget):
                     ]
                 rows = member_rows(timeline, selection.id, bridge.strings, told)
                 about_slice = slice_rows(history, timeline, selection)
-                if about_slice:
-                    rows[1:2] = [*about_slice, heading("All slices of this name")]
-                return rows
+                return [rows[0], *about_slice] if about_slice else rows
             case _:
                 unknown, budget_ns = unknown_of_frames(session), round(bridge.budgets_ms[0] * 1e6)
                 known_of = session.history, self._heaviest, unknown, budget_ns

@@ -44,6 +44,8 @@ def slice_rows(history: object, timeline: Timeline, selection: Selection) -> lis
         instant("Began at", about.start_ns),
         DetailRow("Took", format_duration(about.took_ns)),
     ]
+    if member is not None and member.calls > 1:
+        rows.append(DetailRow("In all", f"{member.calls:,} slices of this name"))
     for title, others in (("Follows from", about.follows), ("Leads to", about.leads)):
         if others:
             rows.append(linked(title, _links(others, timeline)))

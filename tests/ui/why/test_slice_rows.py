@@ -42,9 +42,11 @@ def test_that_a_slice_is_shown_with_its_arguments(shell: Shell) -> None:
     assert panel.title == "frame"
     for line in (
         *("Took\t10.0 ms", "layer.id\t1", "layer.name\tsky", "visible\ttrue"),
-        "Leads to\tdraw, until 0:00.027900",
+        *("Leads to\tdraw, until 0:00.027900", "In all\t30 slices of this name"),
     ):
         assert line in text, text
+    # What a callback that runs has, a slice has not.
+    assert "State" not in text
 
 
 def test_that_a_link_leads_to_the_slice_that_follows(shell: Shell) -> None:
