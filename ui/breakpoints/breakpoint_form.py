@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QStringListModel, Qt, Signal, Slot
@@ -57,9 +57,11 @@ class BreakpointForm(QWidget):
     breakpoint_given = Signal(object)  # Breakpoint: a breakpoint that makes sense
     names_wanted = Signal()  # The user is about to type the name of what to look out for
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, beside: Iterable[QWidget]) -> None:
+        """Have what is done with all breakpoints ``beside`` the fields."""
         super().__init__()
         self._theme = theme
+        self._beside = tuple(beside)
         self._said_as = ColorRole.RED
         self.kind = QComboBox()
         self.kind.setAccessibleName("What to watch for")
@@ -107,7 +109,7 @@ class BreakpointForm(QWidget):
     def _lay_out(self) -> None:
         fields = (self.kind, (self.subject, _WIDE), self.limit, (self.condition, _WIDE))
         # The rest is where there is no long field.
-        row = in_row(*fields, REST, spacing=6)
+        row = in_row(*fields, REST, *self._beside, spacing=6)
         self.kind.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         others = (self.action, self.saved, self.from_hit, self.once)
         then = in_row(*others, REST, self.button, spacing=6)

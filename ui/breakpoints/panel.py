@@ -23,7 +23,7 @@ from inspector.timebase import format_instant
 
 from ..kit.guards import guarded
 from ..kit.labels import WrappedLabel
-from ..kit.layouts import bar, fill, tool_button
+from ..kit.layouts import fill, menu_button, tool_button
 from ..kit.save_dialog import SaveDialog
 from ..kit.table import roles
 from ..kit.table.columns import Column, ColumnEnum
@@ -114,26 +114,22 @@ class BreakpointsPanel(QWidget):
         self._hits_seen = 0
         self._last: dict[int, BreakHit] = {}
         self._edited = 0
-        self.form = BreakpointForm(theme)
         self.model = BreakpointModel(BreakpointColumn, theme, attrgetter("number"))
         self.view = TableView(self.model, "Breakpoints", bridge.panel_choices)
         self.notice = self.view.notice
         self.problem = WrappedLabel()
         self.new_button = tool_button("New", "Clear the form for a new breakpoint")
         self.remove_button = tool_button("Remove", "Remove the selected breakpoint (Delete)")
-        self.import_button = tool_button("Import …", "Add the breakpoints from a file")
-        self.export_button = tool_button("Export …", "Save all breakpoints to a file")
-        files = (self.import_button, self.export_button)
-        tools = (self.new_button, self.remove_button, *files, (self.problem, 1))
-        buttons = bar(*tools, margins=(4, 0, 4, 0))
-        buttons.addStretch(0)
-        fill(self, self.form, buttons, (self.view, 1))
+        files = QMenu(self)
+        files.addAction("Import …", self._ask_for_import)
+        self.export_action = files.addAction("Export …", self._ask_for_export)
+        file_button = menu_button("File", "Add the breakpoints of a file, or save all", files)
+        self.form = BreakpointForm(theme, (self.new_button, self.remove_button, file_button))
+        fill(self, self.form, self.problem, (self.view, 1))
         self.form.breakpoint_given.connect(self._submit_breakpoint)
         self.form.names_wanted.connect(self._offer_names)
         self.new_button.clicked.connect(self.begin_new)
         self.remove_button.clicked.connect(self.remove_marked)
-        self.import_button.clicked.connect(self._ask_for_import)
-        self.export_button.clicked.connect(self._ask_for_export)
         self.model.toggled.connect(self._toggle)
         self.view.selectionModel().selectionChanged.connect(self._edit_marked)
         self.view.doubleClicked.connect(self._select_last_hit)
@@ -173,7 +169,7 @@ class BreakpointsPanel(QWidget):
             )
         self.setEnabled(breakpoints is not None)
         self.notice.set_text("" if self.model.rows else self._why_empty())
-        self.export_button.setEnabled(bool(self.model.rows))
+        self.export_action.setEnabled(bool(self.model.rows))
         self.remove_button.setEnabled(bool(self.marked_number))
 
     def _why_empty(self) -> str:
@@ -182,10 +178,7 @@ class BreakpointsPanel(QWidget):
             return "No breakpoints: no scene is loaded."
         if session.is_recorded:
             return "A recording cannot be stopped."
-        return (
-            "No breakpoints. Choose above what to watch for: the scene stops, or does what you "
-            "choose, in the frame in which it happens."
-        )
+        return "No breakpoints. Choose above what is to stop the scene."
 
     @property
     def marked_number(self) -> int:

@@ -58,7 +58,7 @@ def stand(qtbot: QtBot) -> Stand:
 
 
 def test_that_an_empty_panel_says_what_breakpoints_do(stand: Stand) -> None:
-    assert "Choose above what to watch for" in stand.panel.notice.text()
+    assert "Choose above what is to stop the scene" in stand.panel.notice.text()
     stand.bridge.set_session(None)
     assert stand.panel.notice.text() == "No breakpoints: no scene is loaded."
 

@@ -30,6 +30,7 @@ from inspector.sessions.scene import SceneFile, built_in_scenes
 from inspector.tokens import COLORS, SIZES, ThemeName
 from tests.sessions.test_captured import table
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
+from ui.breakpoints.panel import BreakpointsPanel
 from ui.kit.fonts import TextSize
 from ui.kit.style import FlatStyle
 from ui.kit.theme import ColorRole, Theme
@@ -89,6 +90,17 @@ def test_that_no_button_is_cut(
 
         # What counts on the foot gets its room in the turn after its text.
         qtbot.waitUntil(lambda: cut_buttons(shell) == [])
+
+
+def test_that_several_breakpoints_have_room_at_200_percent(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = dressed(qtbot, tmp_path, 200, 1280, 720)
+
+    shell.window.panels.open_panel("breakpoints")
+    panel = cast("BreakpointsPanel", shell.window.panels.panel("breakpoints"))
+    QApplication.processEvents()
+
+    rows = panel.view.verticalHeader().defaultSectionSize()
+    assert panel.view.viewport().height() >= 2 * rows
 
 
 def test_that_nothing_is_cut_with_a_font_12_percent_wider(qtbot: QtBot, tmp_path: Path) -> None:
