@@ -96,7 +96,7 @@ class LabColumn(ColumnEnum):
         "Result",
         lambda result: f"{'✓' if result.verdict.is_right else '✗'} {result.verdict.value}",
         "Whether every firing was within a frame of its expected instant", _tool_tip, _wrongness,
-        "✓ within a frame", least="✗ too late",
+        "✓ within a frame",
         color=lambda result: ColorRole.BAR if result.verdict.is_right else ColorRole.RED)
     DISPLAY = _column(
         "Display", lambda result: result.display.name,
