@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QScrollArea, QSizePolicy, QWidget
 from typing_extensions import override
 
 from inspector.foreign.paths import is_recording_name, is_scene_name
@@ -134,7 +135,7 @@ class WayButton(QAbstractButton):
 
 
 class Welcome(QWidget):
-    """Three ways to begin, the last four files, and a way to all scenes."""
+    """Three ways to begin, what was opened last, and a way to all scenes."""
 
     file_chosen = Signal(object)  # Path: a file is to be opened
 
@@ -168,7 +169,14 @@ class Welcome(QWidget):
         links = bar(self._caption, REST, self.gallery_link, margins=(0, 4, 0, 4))
         above, below = (self._title, self._about, 12), (8, links, self._rows, 8, self._hint)
         fill(inner, *above, *self.ways, *below, spacing=8)
-        fill_dialog(self, REST, bar((inner, 1), margins=(24, 0, 24, 0)), REST)
+        page, area = QWidget(), QScrollArea()
+        fill_dialog(page, REST, bar((inner, 1), margins=(24, 0, 24, 0)), REST)
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidgetResizable(True)
+        area.setWidget(page)
+        page.setBackgroundRole(QPalette.ColorRole.Base)
+        fill(self, (area, 1), margins=(0, 0, 0, 0))
         for label, name in (
             (self._title, "title"),
             (self._caption, "strong"),
@@ -196,16 +204,24 @@ class Welcome(QWidget):
         for button in self.recent:
             button.deleteLater()
         self.recent = []
-        for text in settings.recent_scenes[:_MOST_RECENT]:
+        # The dialog begins with it, and has the others in its list.
+        newest = (each.get("command", "") for each in settings.recent_programs[:1])
+        programs = [*filter(None, newest)]
+        for text in settings.recent_scenes[: _MOST_RECENT - len(programs)]:
             path = Path(text)
             icon, kind = _kind_of(path)
-            button = WayButton(
-                self._theme, icon, path.name, f"{kind}, {path.parent}", "", is_row=True
-            )
-            button.clicked.connect(partial(self.file_chosen.emit, path))
-            self._rows.addWidget(button)
-            self.recent.append(button)
+            choose = partial(self.file_chosen.emit, path)
+            self._add_recent((icon, path.name, f"{kind}, {path.parent}", ""), choose)
+        for command in programs:
+            open_program = self._actions["open-program"].trigger
+            self._add_recent(("plug", command, "attached program", ""), open_program)
         self._caption.setVisible(bool(self.recent))
+
+    def _add_recent(self, texts: tuple[str, str, str, str], choose: Callable[[], object]) -> None:
+        button = WayButton(self._theme, *texts, is_row=True)
+        button.clicked.connect(choose)
+        self._rows.addWidget(button)
+        self.recent.append(button)
 
     def enter(self) -> None:
         """Have Enter open the small game."""

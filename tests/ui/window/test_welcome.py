@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock
 from tests.ui.shell import SCENE, Shell, open_shell
+from ui.window.dialogs.open_program import OpenProgramDialog
 from ui.window.dialogs.replacing import ReplaceQuestion
 from ui.window.settings import Settings, SettingsFile
 from ui.window.welcome import Welcome
@@ -56,6 +57,40 @@ def test_that_the_last_files_are_offered_with_what_they_are(qtbot: QtBot, tmp_pa
     with qtbot.waitSignal(view.file_chosen) as chosen:
         view.recent[0].click()
     assert chosen.args == [scene]
+
+
+def test_that_the_program_that_was_opened_last_is_offered_with_them(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    programs = ({"command": "python3 aio.py"}, {"command": "node b.js"})
+    recent = tuple(f"/s/{name}.py" for name in "abcde")
+    SettingsFile(tmp_path / "settings.json").save(
+        Settings(recent_scenes=recent, recent_programs=programs)
+    )
+
+    shell = open_shell(qtbot, tmp_path, None)
+    view = welcome_of(shell)
+
+    said = [(each.text(), each.accessibleDescription()) for each in view.recent]
+    assert said[2:] == [("c.py", "scene, /s"), ("python3 aio.py", "attached program")]
+    view.recent[3].click()
+    (dialog,) = shell.window.findChildren(OpenProgramDialog)
+    assert dialog.line.text() == "python3 aio.py"
+    dialog.reject()
+
+
+def test_that_what_was_open_last_is_whole_where_there_is_no_room_for_all(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    recent = tuple(f"/s/{name}.py" for name in "abcd")
+    settings = Settings(recent_scenes=recent, text_size=200)
+    SettingsFile(tmp_path / "settings.json").save(settings)
+
+    view = welcome_of(open_shell(qtbot, tmp_path, None, is_dressed=True))
+    view.window().resize(1_280, 720)
+    QApplication.processEvents()
+
+    assert all(each.height() >= each.sizeHint().height() for each in (*view.ways, *view.recent))
 
 
 def test_that_closing_a_scene_leads_there_and_asks_first_if_something_is_lost(
