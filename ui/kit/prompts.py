@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
+from typing import Final
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import (
@@ -23,6 +24,9 @@ from .labels import color_text, plain_label
 from .layouts import REST, button_box, fill_dialog, without_icons
 from .rates import rate_to_text
 from .theme import ColorRole, Theme
+
+#: How rates are typed.
+RATE_HELP: Final = "Local seconds per second of its parent: 1/3, 0.25, 25% or 2x; 0 freezes it."
 
 
 def ask_for_column(
@@ -119,13 +123,9 @@ def rate_prompt(
     parent: QWidget | None,
 ) -> Prompt:
     """Return a question for the rate of a clock, or of time in a scheduler; ``rate`` is its own."""
-    question = (
-        "Local seconds per second of its parent: 1/3, 0.25, 25% or 2x; 0 freezes it. "
-        "Local time never jumps."
-    )
     return Prompt(
         title,
-        question,
+        f"{RATE_HELP} Local time never jumps.",
         lambda text: accept(parse_rate(text)),
         theme,
         parent,

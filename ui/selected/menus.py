@@ -10,7 +10,15 @@ from typing import Final
 from msgspec import Struct
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QInputDialog, QMenu, QSpinBox, QWidget
+from PySide6.QtWidgets import (
+    QInputDialog,
+    QLineEdit,
+    QMenu,
+    QSpinBox,
+    QToolTip,
+    QWidget,
+    QWidgetAction,
+)
 
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock, ResumeClock
@@ -32,10 +40,10 @@ from inspector.events.states import ClockState
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_chip
 
-from ..kit.layouts import without_icons
-from ..kit.prompts import rate_prompt
+from ..kit.layouts import fill, without_icons
+from ..kit.prompts import RATE_HELP, rate_prompt
 from ..kit.range_note import RangeNote
-from ..kit.rates import RATE_PRESETS
+from ..kit.rates import RATE_PRESETS, rate_to_text
 from ..kit.texts.member_texts import UNSCHEDULABLE, machine_transitions
 from ..kit.theme import Theme
 from ..session.bridge import Selection, SessionBridge
@@ -95,6 +103,37 @@ def add_rates(menu: QMenu, clock: ClockState, requests: MenuRequests) -> None:
         action.setCheckable(True)
         action.setChecked(rate == clock.rate)
         group.addAction(action)
+
+
+def add_rate_field(
+    menu: QMenu, clock: ClockState, requests: MenuRequests, previewer: Previewer
+) -> None:
+    """Add a field for any rate, with the keyboard; what it would do is shown beside the menu."""
+    field, action, clock_id = QLineEdit(rate_to_text(clock.rate)), QWidgetAction(menu), clock.id
+    field.setAccessibleName(f"Rate of {clock.name}")
+    field.setToolTip(RATE_HELP)
+    field.setEnabled(requests.is_possible(rate_command(clock_id, clock.rate)))
+    field.selectAll()
+
+    def preview(text: str) -> None:
+        command = typed_rate_command(clock_id, text)
+        previewer.consider(command, partial(global_rect, menu), is_beside=True)
+
+    def give() -> None:
+        command = typed_rate_command(clock_id, field.text())
+        if command is None:
+            QToolTip.showText(global_rect(field).bottomLeft(), RATE_HELP, field)
+        else:
+            menu.close()
+            requests.submit(command)
+
+    field.textEdited.connect(preview)
+    field.returnPressed.connect(give)
+    place = QWidget()
+    fill(place, field, margins=(8, 4, 8, 4))
+    action.setDefaultWidget(place)
+    menu.addAction(action)
+    menu.aboutToShow.connect(field.setFocus)
 
 
 def add_timer_actions(

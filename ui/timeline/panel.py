@@ -40,6 +40,7 @@ from ..selected.menus import (
     MenuRequests,
     add_clock_actions,
     add_member_actions,
+    add_rate_field,
     add_rates,
     add_timer_actions,
 )
@@ -312,8 +313,7 @@ class TimelinePanel(QWidget):
             return
         requests, menu = MenuRequests(self._submit, self._bridge.accepts), QMenu(self)
         add_rates(menu, clock, requests)
-        menu.addSeparator()
-        self._add_other_rate(menu, clock_id)
+        add_rate_field(menu, clock, requests, self.previewer)
         self.previewer.watch(menu)
         open_menu(menu, self.canvas.viewport().mapToGlobal(chip.bottomLeft()))
 

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
     QMouseEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QApplication, QMenu, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 from typing_extensions import override
 
@@ -775,11 +775,37 @@ def test_that_the_chip_in_a_header_opens_the_rates_of_its_clock(
 
     menu = QApplication.activePopupWidget()
     assert isinstance(menu, QMenu)
-    texts = [action.text() for action in menu.actions() if not action.isSeparator()]
-    assert texts == ["¼", "½", "1", "2", "4", "Other …"]
+    texts = [action.text() for action in menu.actions() if action.text()]
+    assert texts == ["¼", "½", "1", "2", "4"]
     menu.actions()[0].trigger()
     menu.close()
     assert session.submitted[-1] == SetRate(session.enemies.id, Fraction(1, 4))
+
+
+def test_that_the_rates_of_a_chip_end_with_a_field_for_any(
+    qtbot: QtBot, panel: TimelinePanel, session: LanesSession
+) -> None:
+    canvas = panel.canvas
+    click(qtbot, canvas, QPointF(canvas.header_places(row_of(canvas, "enemies")).rate.center()))
+    menu = QApplication.activePopupWidget()
+    assert menu is not None
+    (field,) = menu.findChildren(QLineEdit)
+    assert field.text() == "1"
+
+    qtbot.keyClicks(field, "/")
+    previewed = [panel.previewer._command]
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert menu.isVisible()
+    assert session.submitted == []
+
+    field.selectAll()
+    qtbot.keyClicks(field, "1/3")
+    wanted = SetRate(session.enemies.id, Fraction(1, 3))
+    previewed.append(panel.previewer._command)
+    assert previewed == [None, wanted]
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert QApplication.activePopupWidget() is None
+    assert session.submitted == [wanted]
 
 
 def test_that_a_name_goes_on_up_to_the_sign_of_a_clock_that_goes_on(panel: TimelinePanel) -> None:
