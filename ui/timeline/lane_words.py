@@ -139,19 +139,23 @@ class LaneWords:
         said: list[PlacedText | None] = []
         late: list[tuple[Row, int]] = []
         from_x, until_x = (window.left + 1.0, right) if is_in_view else (math.inf, -math.inf)
+        if shown_x > right:
+            from_x, until_x = right + 1.0, math.inf
         for placed in (*rows.scrolled, *rows.pinned):
             row, place = placed.row, Row(placed.y, placed.height)
             if placed.y < lowest and not row.is_pinned:
                 continue
             if row.kind is LaneKind.CLOCK and row.clock_id in timeline.clocks:
+                text = self._times.get(row.clock_id)
+                if text is None:
+                    text = format_local_time(timeline.local_ns(row.clock_id))
+                    self._times[row.clock_id] = text
                 if is_in_view:
-                    text = self._times.get(row.clock_id)
-                    if text is None:
-                        text = format_local_time(timeline.local_ns(row.clock_id))
-                        self._times[row.clock_id] = text
                     found, least = places.local_time(row.clock_id, text, place)
                     said.append(found)
                     from_x = max(from_x, least)
+                elif shown_x > right:
+                    said.append(places.time_beyond(row.clock_id, text, place, end))
             elif row.kind is LaneKind.TIMER and row.lane is not None:
                 waits = lane_wait(row.lane, timeline, window.high, is_past=is_past)
                 if waits.late_ns > late_ns:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
+from inspector.analysis.lanes.clocks import GONE
 from inspector.analysis.lanes.lanes import LaneStore
 from inspector.analysis.lanes.waits import PAUSE_SIGN, LaneWait
 from inspector.events.timeline import Timeline
@@ -100,6 +101,26 @@ class LaneTexts(NamedTuple):
         placed = self._before(text, head.row, (window.left, end), patches, is_before_line=True)
         # What is behind a local time alone moves along with it.
         return placed, -math.inf if len(patches) == stands and not blocks else math.inf
+
+    def time_beyond(self, number: int, text: str, place: Row, end: int) -> PlacedText | None:
+        """Return the local time of a clock that has come to an instant to the right of the view."""
+        colors, window = self.colors, self.window
+        past, at_ns = self.store.clocks.by_id.get(number), int(window.high)
+        head = None if past is None else clock_head(past, at_ns, window, place)
+        text = f"→ {text}"
+        wide = math.ceil(self.width_of(text))
+        blocks = self.store.blocks.within(number, window.at(end - wide), window.at(end))
+        if past is None or head is None or past.value[past.place_at(at_ns)] == GONE:
+            return None
+        stands = past.value[past.place_at(at_ns)] == 0
+        is_crossed, label = stands or bool(blocks), self.width_of(head.label)
+        boxes = behind_local_time(head, wide, label, end, is_crossed=is_crossed)
+        patches = [Patch(box, colors[token]) for box, token in boxes]
+        if stands and len(patches) > 1:
+            patches[0] = patches[0]._replace(hatch=colors["hatch"])
+        placed = self._before(text, head.row, (window.left, end), patches)
+        # What is muted cannot be read on a bar.
+        return None if placed is None else placed._replace(color=colors["text"])
 
     def wait(
         self, waits: LaneWait, late_ns: int, place: Row, end: int, *, is_marked: bool = False
