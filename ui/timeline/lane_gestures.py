@@ -250,7 +250,7 @@ class LaneGestures:
         return True
 
     def double_click(self, place: QPointF) -> None:
-        """Collapse what is below a header, or bring what happened on its lane into view."""
+        """Ask for a rate on its chip, collapse on the sign, else bring what happened into view."""
         row = self._canvas.row_at(place.y())
         if row is None:
             return

@@ -175,13 +175,10 @@ class LaneReader:
     def _instant(self, lane: Lane, place: int) -> LaneReading:
         instants = lane.instants
         at_ns, value, subject = (
-            instants.at_ns[place],
-            instants.value[place],
-            instants.subject[place],
+            each[place] for each in (instants.at_ns, instants.value, instants.subject)
         )
         when = format_instant(at_ns)
-        at = at_ns, value, subject
-        lane = next((each for each in lane.members if _has(each, *at)), lane)
+        lane = next((each for each in lane.members if _has(each, at_ns, value, subject)), lane)
         match lane.kind:
             case LaneKind.TIMER:
                 late = f"{format_duration(value)} late" if value else "on time"

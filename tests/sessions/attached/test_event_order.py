@@ -75,7 +75,6 @@ def test_that_events_that_come_late_are_counted_and_a_clock_is_described_again(
     attachment.settle(lambda: session.timeline.marks)
     probe.events((early_ns, CLOCK_RATE, 1, RATE_DENOMINATOR // 2, 0))
     attachment.settle(lambda: ("Events.keyframe", {}) in probe.asked)
-    assert session.log.read().events[-1][0] >= 0
     instants = [each[0] for each in session.log.read().events]
     assert instants == sorted(instants)
     assert session.notes == ("1 event came late and is shown up to 200 ms too late.",)
