@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from threading import Lock
 
 from .wire import cut_text
@@ -20,6 +21,9 @@ LONGEST_NAME = 512
 #: What paths of installed packages have, and what those of Python and console scripts begin with.
 _INSTALLED = ("site-packages", "dist-packages")
 _PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen", os.path.join(sys.prefix, "bin", ""))
+_THREADING = threading.__file__
+#: What the command line of a child of ``multiprocessing`` imports.
+_SPAWNING = frozenset({"multiprocessing.spawn", "multiprocessing.forkserver"})
 #: By flags of code (CO_COROUTINE, CO_ASYNC_GENERATOR, CO_GENERATOR): what cannot be merely called.
 _RESUMED = ((0x80 | 0x200, "async"), (0x20, "generator"))
 
@@ -68,7 +72,8 @@ class Texts:
     def site_from(self, frame: Optional[FrameType]) -> int:
         """Return the number of the place from which a frame was called.
 
-        The innermost one of the program's own code; where only packages are on the way, theirs.
+        The innermost one of the program's own code; where only packages are on the way, theirs;
+        where only a thread begins there, none.
         """
         is_hidden, is_library, package = self._is_hidden, self._is_library, None
         while frame is not None:
@@ -80,9 +85,11 @@ class Texts:
                 library = is_library.get(file)
                 if library is None:
                     library = self.is_library(frame.f_code)
-                if not library:
+                is_spawning = not _SPAWNING.isdisjoint(frame.f_code.co_names)
+                if not library and not is_spawning:
                     break
-                package = package or frame
+                is_start = file == _THREADING or frame.f_code.co_name == "_bootstrap"
+                package = package or (None if is_start or is_spawning else frame)
             frame = frame.f_back
         frame = frame or package
         if frame is None:

@@ -602,3 +602,26 @@ def test_that_a_call_site_is_in_a_package_where_only_packages_are_on_the_way() -
     thread.join()
 
     assert texts.texts[sites[0]].startswith("/x/site-packages/timers.py:1 in call")
+
+
+def test_that_the_beginning_of_a_process_is_no_call_site() -> None:
+    texts, sites = Texts(), list[int]()
+    spawned = {"site": partial(texts.call_site, 0), "keep": sites.append}
+    # What the command line of a child does, as far as it can be seen.
+    command = compile("import multiprocessing.spawn; keep(site())", "<string>", "exec")
+
+    thread = Thread(target=partial(exec, command, spawned))
+    thread.start()
+    thread.join()
+
+    assert [texts.texts[site] for site in sites] == [""]
+
+
+def test_that_the_beginning_of_a_thread_is_no_call_site() -> None:
+    texts, sites = Texts(), list[int]()
+
+    thread = Thread(target=lambda: sites.append(texts.call_site(1)))
+    thread.start()
+    thread.join()
+
+    assert [texts.texts[site] for site in sites] == [""]
