@@ -42,6 +42,12 @@ class PlacedRow(NamedTuple):
     is_over: bool  # Whether it is gone, or a timer that nothing waits for
 
     @property
+    def ground(self) -> ColorRole:
+        if self.is_selected:
+            return ColorRole.BLUEBG
+        return ColorRole.RAISED if self.is_marked else ColorRole.BG
+
+    @property
     def bottom(self) -> int:
         return self.y + self.height
 
@@ -112,8 +118,7 @@ class PlacedRows(NamedTuple):
     def paint_ground(self, painter: QPainter, theme: Theme, placed: PlacedRow) -> None:
         width = self.pinned_box.width()
         if placed.is_marked:
-            ground = ColorRole.BLUEBG if placed.is_selected else ColorRole.RAISED
-            painter.fillRect(0, placed.y, width, placed.height, theme.color(ground))
+            painter.fillRect(0, placed.y, width, placed.height, theme.color(placed.ground))
         # What is above the lanes ends with a line of its own.
         if placed.row.kind is LaneKind.CLOCK and placed.y:
             painter.fillRect(0, placed.y, width, 1, theme.color(ColorRole.LINE))

@@ -160,9 +160,7 @@ class LaneWords:
                 waits = lane_wait(row.lane, timeline, window.high, is_past=is_past)
                 if waits.late_ns > late_ns:
                     late.append((place, timeline.at_ns - waits.late_ns))
-                found, least, most = places.wait(
-                    waits, late_ns, place, end, is_marked=placed.is_selected
-                )
+                found, least, most = places.wait(waits, late_ns, place, end, placed.ground.value)
                 said.append(found)
                 from_x, until_x = max(from_x, least), min(until_x, most)
         order = sorted(

@@ -123,7 +123,7 @@ class LaneTexts(NamedTuple):
         return None if placed is None else placed._replace(color=colors["text"])
 
     def wait(
-        self, waits: LaneWait, late_ns: int, place: Row, end: int, *, is_marked: bool = False
+        self, waits: LaneWait, late_ns: int, place: Row, end: int, ground: str = "bg"
     ) -> tuple[PlacedText | None, float, float]:
         """Return what a lane waits for, before an edge at the right.
 
@@ -131,7 +131,7 @@ class LaneTexts(NamedTuple):
 
         Args:
             late_ns: What is late by less is not said.
-            is_marked: Whether its lane is marked.
+            ground: The token of what its lane lies on; on that of a selection it is a chip.
         """
         from_x, until_x = -math.inf, math.inf
         text, shown_x, window = waits.text(late_ns), self.shown_x, self.window
@@ -149,8 +149,8 @@ class LaneTexts(NamedTuple):
                 from_x = max(from_x, limit + BESIDE_LINE)
         fits = (each for each in forms if math.ceil(self.width_of(each)) <= end - begin)
         text = next(fits, forms[-1])
-        ground = self.colors["bluebg" if is_marked else "bg"]
-        placed = self._before(text, place, (begin, end), ground=ground, is_chip=is_marked)
+        is_chip, color = ground == "bluebg", self.colors[ground]
+        placed = self._before(text, place, (begin, end), ground=color, is_chip=is_chip)
         return placed, from_x, until_x
 
     def _before(  # noqa: PLR0913 - a text, its place and its look

@@ -44,6 +44,7 @@ from ui.timeline.lane_canvas import LaneCanvas
 from ui.timeline.lane_headers import HeaderState, name_end, name_font, name_left
 from ui.timeline.lane_names import shortened_name
 from ui.timeline.lane_readout import LaneReading
+from ui.timeline.lane_rows import subject_of
 from ui.timeline.panel import TimelinePanel
 
 
@@ -1036,6 +1037,25 @@ def test_that_a_lane_names_all_clocks_that_have_to_be_resumed(session: LanesSess
     assert waits.briefs == ("‖ enemies +1", "‖ 2 clocks")
     # A click leads to the nearest, as the first button of Why does.
     assert waits.paused_id == session.enemies.id
+
+
+def test_that_what_a_timer_waits_for_lies_on_the_ground_of_its_lane(
+    panel: TimelinePanel, session: LanesSession, bridge: SessionBridge
+) -> None:
+    session.game.pause()
+    session.play(100)
+    bridge.refresh_now()
+    panel.refresh()
+    canvas = panel.canvas
+    canvas.set_pointed(subject_of(row_of(canvas, "boss")))
+    canvas.grab()
+
+    words = canvas.picture.words._words
+    assert words is not None
+    waits = [said for said in words.said if not said.is_before_line]
+    colors = theme_colors(Theme("light"))
+    grounds = {patch.color for said in waits for patch in said.patches}
+    assert grounds == {colors["raised"], colors["bg"]}
 
 
 def test_that_a_local_time_stands_at_the_head_of_its_clock(
