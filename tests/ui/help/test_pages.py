@@ -7,6 +7,7 @@ import re
 import pytest
 
 from inspector.resources import resource_path
+from inspector.sessions.scene import find_scene
 from ui.actions.panels import PANELS
 from ui.help.contents import CONTENTS, WINDOW_PAGE, PageEntry
 from ui.help.pages import (
@@ -42,6 +43,12 @@ def test_that_links_between_pages_lead_to_sections_that_are(page: PageEntry) -> 
             name = name.removesuffix(".md") or page.name
             assert resource_path("help", f"{name}.md").is_file(), target
             assert not anchor or anchor in anchors_of(name), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_that_scenes_that_a_page_names_are_built_in(page: PageEntry) -> None:
+    for name in re.findall(r"built-in scene `(\w+)`", read_page(page.name)):
+        assert find_scene(name).stem.endswith(name)
 
 
 @pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel.id)
