@@ -16,6 +16,7 @@ from inspector.analysis.statistics.active_times import (
     Part,
     damage_text,
     input_lag,
+    mean_active_time,
 )
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.long_frames import LongFrameCause, long_frame_causes
@@ -325,3 +326,25 @@ def test_that_the_adaptive_deviation_does_not_depend_on_its_blocks(
     for size in (1, 2, 3, 7, 64, 499):
         monkeypatch.setattr(pacing, "_BLOCK", size)
         assert pacing.adaptive_deviation(TimeSeries(times_ms)) == pytest.approx(whole, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("busy_ms", "mean_ms"),
+    [
+        ([5.0], 5),
+        ([0.0, 0.0, 6.0], 2),
+        ([np.nan, 4.0, -1.0], 4),
+        ([0.0, 0.0], None),
+        ([np.nan, -1.0], None),
+        (None, None),
+    ],
+)
+def test_that_active_times_are_known_where_a_frame_has_one(
+    busy_ms: list[float] | None, mean_ms: float | None
+) -> None:
+    column = None if busy_ms is None else np.array(busy_ms)
+    facts = FrameFacts(columns=lambda names: [column, *[None] * (len(names) - 1)])
+    found = TimeSeries(np.full(len(busy_ms or [1]), 10.0), facts=facts)
+
+    assert mean_active_time(Part.GPU, found) == mean_ms
+    assert mean_active_time(Part.CPU, found) is None

@@ -146,3 +146,66 @@ def test_that_it_is_told_what_a_task_waits_for(name: str, wait: TaskWait) -> Non
         assert {kind for kind, each, *_ in told if each == number} >= {TASK_ORIGIN, TASK_WAITS}
 
     run(main())
+
+
+def test_that_tasks_are_told_at_the_pace_that_is_asked_for() -> None:
+    async def main() -> None:
+        looks = Looks()
+        tasks, played = looks.tasks, looks.played
+        assert (tasks.wait_ns(5 * MS), tasks.wait_ns(0)) == (0, 0)
+        tasks.turn()
+        assert (tasks.wait_ns(50 * MS), tasks.wait_ns(5 * MS)) == (20 * MS, 5 * MS)
+        told = []
+        for _ in range(2):
+            played.now_ns += 19 * MS
+            tasks.turn()
+            told.append(played.count(TASKS_TOLD))
+            played.now_ns += MS
+            tasks.turn()
+            told.append(played.count(TASKS_TOLD))
+        assert told == [1, 2, 2, 3]
+        tasks.ask(0)
+        # None is known any more.
+        assert played.events[-1][1::2] == (TASKS_TOLD, 0)
+        played.now_ns += 1_000 * MS
+        tasks.turn()
+        assert played.count(TASKS_TOLD) == 4
+        assert tasks.wait_ns(50 * MS) == 50 * MS
+
+    run(main())
+
+
+def test_that_who_asks_again_is_told_of_all_tasks_again() -> None:
+    async def main() -> None:
+        looks = Looks()
+        first = await looks.look()
+        looks.tasks.ask(0)
+        looks.tasks.ask(20 * MS)
+        again = await looks.look()
+
+        added = [named(looks, told) for told in (first, again)]
+        assert added[0].keys() == added[1].keys()
+        assert not set(added[0].values()) & set(added[1].values())
+        assert [event[0] for event in (first[-1], again[-1])] == [TASKS_TOLD] * 2
+        assert again[-1][2:] == (len(added[1]), len(again) - 1)
+
+    run(main())
+
+
+def test_that_the_place_where_a_task_is_created_is_noted_until_nobody_asks() -> None:
+    async def wait() -> None:
+        await asyncio.Event().wait()
+
+    async def main() -> None:
+        looks = Looks()
+        await looks.look()
+        pending = [asyncio.create_task(wait(), name="seen")]
+        told = await looks.look()
+        (site,) = [a for kind, n, a, _ in told if kind == TASK_ORIGIN]
+        assert looks.text(site).partition(":")[0].endswith("test_task_looks.py")
+        looks.tasks.ask(0)
+        assert "create_task" not in vars(asyncio.get_running_loop())
+        for each in pending:
+            each.cancel()
+
+    run(main())
