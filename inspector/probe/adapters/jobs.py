@@ -175,6 +175,8 @@ class APSchedulerAdapter(JobsAdapter):
         base: Any = module
         self._schedulers: WeakSet[Any] = WeakSet()
         self._processing: set[int] = set()  # Schedulers that call what is due, by their id
+        # Where jobs were added that are not known yet, as their scheduler has not begun
+        self._sites: dict[Hashable, int] = {}
         scheduler_type = base.BaseScheduler
         init, process = scheduler_type.__init__, scheduler_type._process_jobs
         dispatch, calls = scheduler_type._dispatch_event, base.EVENT_JOB_SUBMITTED
@@ -212,6 +214,23 @@ class APSchedulerAdapter(JobsAdapter):
 
         scheduler_type.__init__, scheduler_type._process_jobs = scheduler_init, process_jobs
         scheduler_type._dispatch_event = dispatch_event
+        self._hook_adding(scheduler_type)
+
+    def _hook_adding(self, scheduler_type: Any) -> None:
+        adapter, program, add_job = self, self.program, scheduler_type.add_job
+
+        @wraps(add_job)
+        def scheduler_add_job(scheduler: Any, *args: Any, **kwargs: Any) -> Any:
+            job = add_job(scheduler, *args, **kwargs)
+            if program.emit is not None:
+                program.guarded(adapter, adapter._added, scheduler, job, program.call_site())
+            return job
+
+        scheduler_type.add_job = scheduler_add_job
+
+    def _added(self, scheduler: Any, job: Any, site: int) -> None:
+        if job.pending:
+            self._sites[id(scheduler), job.id] = site
 
     def _submitted(self, scheduler: Any, job_id: str) -> None:
         # It has a lock of its own, in which it tells of jobs that are added.
@@ -231,7 +250,8 @@ class APSchedulerAdapter(JobsAdapter):
                     keys.add(key)
                     interval = getattr(job.trigger, "interval", None)
                     period_s = 0.0 if interval is None else interval.total_seconds()
-                    self.due(key, job.func, job.name, due_s, period_s, site)
+                    added_at = self._sites.pop(key, site)
+                    self.due(key, job.func, job.name, due_s, period_s, added_at)
             others = {key for key in self._shown if key[0] != id(scheduler)}
             self.keep(keys | others)
 

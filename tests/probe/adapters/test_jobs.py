@@ -125,3 +125,16 @@ def test_that_every_call_of_a_job_is_told(library: str) -> None:
     with attached(_COUNTED[library], python=python_with(library)) as (receiver, _):
         receiver.wait_for(lambda: receiver.said("Link.bye"))
         assert [receiver.firings()[name] for name in ("greet", "once")] == [10, 1]
+
+
+def test_that_a_job_was_added_by_its_own_line_and_not_by_that_which_starts_the_scheduler() -> None:
+    with attached(APSCHEDULER, python=python_with("apscheduler")) as (receiver, _):
+        receiver.wait_for(lambda: {"greet", "nightly"} <= set(receiver.timer_names().values()))
+        timers = receiver.timeline().timers
+        rows = {row.label: row for row in map(timers.row, timers.ids())}
+
+        lines = [
+            int(rows[name].call_site.split(":")[1].split()[0]) for name in ("greet", "nightly")
+        ]
+        # In the code, one follows the other.
+        assert lines[1] - lines[0] == 1
