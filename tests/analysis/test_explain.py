@@ -580,6 +580,30 @@ def test_that_a_late_timer_blames_the_timer_that_blocked_everything(tmp_path: Pa
     stand.session.close()
 
 
+@pytest.mark.parametrize(
+    ("due_ns", "headline"),
+    [
+        (1_001_000_000, "It has fired, 1.00 ms late, and is no longer pending."),
+        (1_001_000_001, "It has fired and is no longer pending."),
+    ],
+)
+def test_that_a_timer_is_late_from_a_millisecond_on(
+    tmp_path: Path, due_ns: int, headline: str
+) -> None:
+    stand = Stand(
+        tmp_path,
+        f"""
+        def build(stage):
+            stage.root.set_timeout(1, lambda: stage.work(0.002), name="blocks")
+            stage.root.set_timeout_ns({due_ns}, lambda: None, name="late")
+        """,
+    )
+    stand.run(1.5)
+
+    assert stand.explain("late").headline == headline
+    stand.session.close()
+
+
 def test_that_late_ticks_that_were_left_out_are_counted(tmp_path: Path) -> None:
     stand = Stand(tmp_path, BLOCKED)
     stand.run(Fraction(114, 100))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import random
+import sqlite3
+from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -159,6 +162,23 @@ def test_that_timers_of_an_unknown_kind_are_refused(kind: int) -> None:
 
     with pytest.raises(ValueError, match="a timer has an unknown kind"):
         keyframes._fill_timers(Timeline(log.strings), block, sound)
+
+
+def test_that_states_that_take_much_are_kept_more_seldom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file, "KEYFRAME_EVERY", 10)
+    log = scene_log("2", 1)
+    path = record(log, tmp_path / "a.tlrec", portion=40)
+    with closing(sqlite3.connect(path)) as connection:
+        query = "SELECT cursor, length(state) + length(timers) FROM keyframes ORDER BY cursor"
+        kept = connection.execute(query).fetchall()
+
+    # The next comes after as many events as take half of its room, at 16 bytes each.
+    apart = [after - before for (before, _), (after, _) in pairwise(kept)]
+    least = [size // 8 for _, size in kept]
+    assert max(least) > 1_000
+    assert all(gap >= some for gap, some in zip(apart[:-1], least, strict=False))
 
 
 def test_that_an_empty_recording_has_a_past_without_events(tmp_path: Path) -> None:
