@@ -93,10 +93,11 @@ class DifferenceColumn(ColumnEnum):
                    sample="1% Low FPS, NVIDIA FrameView", least="1% low int…",
                    is_searched=True)
     BEFORE = _column("A", lambda row: _number(row.change.before, row.unit), "Of the first side",
-                     _detail, lambda row: row.change.before, "1,234 fps", is_number=True)
+                     _detail, lambda row: row.change.before, "1,234 fps", least="00.0 fps",
+                     is_number=True)
     AFTER = _column("B", lambda row: _number(row.change.after, row.unit),
                     "Of what is compared with it", _detail, lambda row: row.change.after,
-                    "1,234 fps", is_number=True)
+                    "1,234 fps", least="00.0 fps", is_number=True)
     CHANGE = _column("Change", lambda row: percent_text(row.change.share) or "-",
                      "Relative to the first", _detail, lambda row: row.change.share or 0.0,
                      "−100.0 %", is_number=True)

@@ -52,7 +52,7 @@ def test_that_the_numbers_of_both_sides_have_room_in_larger_text(
     view.resize(1_280, 720)
     compare(view, *files[:2])
     table = view.table.view
-    for _ in range(4):
+    for _ in range(8):
         # What is in view, and how wide it is, is known in turns to come.
         QApplication.processEvents()
 
