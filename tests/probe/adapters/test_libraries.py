@@ -55,7 +55,10 @@ class Watched:
         self.receiver.wait_for(lambda: len(self.ticks_ns()) >= wanted)
 
     def hold(self) -> None:
+        told = len(self.receiver.said("Program.held"))
         self.receiver.ask("Clock.pause", clock=self.top)
+        # On a busy machine it is told later, and would be taken for the end of a step.
+        self.receiver.wait_until_held(told)
         self.receiver.listen(0.2)
 
     def step(self, **what: object) -> tuple[int, int]:
