@@ -136,7 +136,7 @@ class Requests:
         return clock
 
     def _demand(self, clock: Clock, capability: str) -> None:
-        reason = self._program.capabilities(clock).get(capability, True)
+        reason = self._program.capabilities(clock)[capability]
         if reason is not True:
             raise WireError(wire.NOT_POSSIBLE, str(reason))
 

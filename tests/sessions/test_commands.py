@@ -106,6 +106,13 @@ def test_that_what_a_command_changes_can_be_undone(
     assert session.undoing.newest == (kept if inverse is None else number)
 
 
+def test_that_a_command_on_a_timer_is_about_its_clock(session: HostedSession) -> None:
+    spawn = timer_named(session, "spawn")
+    about = [FireTimer(each).clock_about(session.timeline) for each in (spawn, 999)]
+
+    assert about == [ENEMIES, 0]
+
+
 def test_that_a_command_is_applied_at_once_while_held(session: HostedSession) -> None:
     session.submit(PauseClock(GAME))
     session.refresh()
