@@ -33,10 +33,10 @@ class Annotation(Struct, frozen=True):
     name: str = ""
     text: str = ""
     id: int = 0  # Its number in the session or file, 0 before it has one
-    created: str = ""  # Time of creation, ISO 8601
+    created: str = ""  # Time of day of its creation, ISO 8601
 
     def __post_init__(self) -> None:
-        """Check what holds even for annotations from a file."""
+        """Check what must hold for annotations read from files, too."""
         if self.kind not in KINDS:
             raise AnnotationError(f"“{self.kind}” is not one of {', '.join(KINDS)}.")
         if (self.kind == "range") != (self.end_ns is not None):
@@ -74,7 +74,11 @@ AnnotationChange: TypeAlias = Annotation | int
 
 
 def checked(annotation: Annotation) -> Annotation:
-    """Return it without invisible characters; an :class:`AnnotationError` refuses it."""
+    """Return the annotation without invisible characters.
+
+    Raises:
+        AnnotationError: It is invalid; the message says why.
+    """
     name, text = _line(annotation.name), _lines(annotation.text)
     kind = annotation.kind
     if annotation.at_ns < 0:

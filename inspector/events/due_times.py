@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _SLOWEST: Final = D // 1_000
 _FASTEST: Final = 12 * D
 _LATEST_NS: Final = 2**61
-#: Fewer are faster one by one.
+#: Fewer due times are mapped faster one by one.
 _WORTH_IT: Final = 16
 
 
@@ -43,5 +43,5 @@ def session_instants(
 def _one_by_one(due_ns: int, path: Sequence[ClockState]) -> int:
     for clock in path:
         due_ns = parent_ns(due_ns, clock.n, clock.off)
-    # Columns hold 64 bits; later instants will not be seen.
+    # Columns hold 64 bits, and no session lasts until such an instant.
     return max(min(due_ns, NEVER - 1), -NEVER)

@@ -26,7 +26,7 @@ _SHARES_FROM: Final = _PHASES_FROM + len(Phase)
 #: The measured times of a frame without phases, and the shares of one without.
 NO_SHARES: Final = (0,) * len(Share)
 NO_PHASES: Final = (0,) * len(Phase)
-#: Numbers that wait for their columns at most: a quarter of a megabyte.
+#: Most numbers that wait to be added to the columns, in a quarter of a megabyte.
 _MOST_WAITING: Final = 4_096 * _PHASES_FROM
 
 
@@ -82,8 +82,8 @@ class FrameHistory:
 
     def __init__(self) -> None:
         self.first = 0  # Index of the oldest frame kept
-        # What was computed of whole columns once, as they are complete; ``None`` while frames may
-        # be added
+        # Results computed from whole columns, cached as these never change; ``None`` while frames
+        # may be added
         self.computed: dict[object, Any] | None = None
         self._length = 0
         # Frames beyond the length belong to a copy that has continued.
@@ -155,8 +155,8 @@ class FrameHistory:
         return self._column(_number_of(column))
 
     def _column(self, number: int) -> array[int]:
-        """Return a column; a complete one is not copied, a part is."""
-        # Asked dozens of times in each refresh.
+        """Return a column; one with frames beyond the length is cut, and so copied."""
+        # Called dozens of times in each refresh.
         column = (self._columns if self._waiting else self._kept)[number]
         return column if len(column) == self._length else column[: self._length]
 
@@ -165,7 +165,7 @@ class FrameHistory:
         return self._columns[0][self._place(index)]
 
     def before_ns(self, index: int) -> int:
-        """Return when the time of a frame began: with the frame before it, as far as is known."""
+        """Return when the interval of a frame began, which is when the frame before it began."""
         if index > self.first:
             return self.began_ns(index - 1)
         return self.began_ns(index) - self.interval_ns[self._place(index)]
@@ -201,7 +201,7 @@ class FrameHistory:
         return found
 
     def part(self, column: str | Phase | Share, start: int, stop: int) -> NDArray[np.int64]:
-        """Return one column as :meth:`numpy` does; what is read from a file for it is not kept."""
+        """Return one column as :meth:`numpy` does, but cache nothing that is read from a file."""
         stored = self._columns
         if isinstance(stored, list):
             return self.numpy(column, start, stop)
@@ -214,7 +214,7 @@ class FrameHistory:
     def frame_at(self, at_ns: int) -> int:
         """Return the frame that an instant belongs to: the first that began then or later.
 
-        Timers fire before their frame. It may be the next frame to come.
+        Timers fire before their frame, so the instant may belong to the next frame to come.
         """
         return self.index_at(at_ns - 1)
 
@@ -332,14 +332,14 @@ class FrameHistory:
         def column(values: NDArray[np.int64] | None) -> array[int]:
             is_zero = values is None or values.strides == (0,)
             held = zeros if is_zero else np.ascontiguousarray(values, dtype=np.int64)
-            # It is read like an array of numbers.
+            # A memory view is indexed and sliced like an array.
             return cast("array[int]", held.data.cast("B").cast("q"))
 
         found._kept = [column(each) for each in columns]
         return found
 
     def complete(self, start: int, stop: int) -> FrameHistory:
-        """Return frames to which none can be added: these, or a copy of some if need be."""
+        """Return these frames if none can be added to them, otherwise a copy of a range."""
         if self.is_stored or self.computed is not None:
             return self
         twin = self.until(stop).since(start)
@@ -352,7 +352,7 @@ class FrameHistory:
         return twin
 
     def since(self, start: int) -> FrameHistory:
-        """Return a copy without the frames before an index; it shares nothing."""
+        """Return a copy without the frames before an index; it shares no memory with this one."""
         place = min(max(start - self.first, 0), self._length)
         twin = FrameHistory()
         twin.first, twin._length = self.first + place, self._length - place

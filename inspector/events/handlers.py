@@ -1,8 +1,8 @@
 """The methods of a reader of events, found by the names of the kinds.
 
-A reader has a method for each kind of event that it takes, such as
+A reader has a method for each kind of event that it handles, such as
 ``_on_timer_fired(at_ns, timer_id, lateness_ns, due_ns)``: the instant of an event and its three
-numbers, which :mod:`inspector.events.schema` defines. Other kinds pass by.
+numbers, which :mod:`inspector.events.schema` defines. It ignores other kinds.
 """
 
 from __future__ import annotations
@@ -20,7 +20,11 @@ _PREFIX: Final = "_on_"
 
 
 def handlers_of(reader: object) -> dict[int, Handler]:
-    """Return a reader's methods by the kinds in their names; a ``TypeError`` for no kind."""
+    """Return a reader's methods by the kinds in their names.
+
+    Raises:
+        TypeError: A method is named after something that is no kind of event.
+    """
     return {kind: getattr(reader, name) for kind, name in _names(type(reader))}  # type: ignore[arg-type]
 
 
@@ -38,7 +42,7 @@ def _names(reader: type) -> tuple[tuple[int, str], ...]:
 
 
 def merged(*readers: Mapping[int, Handler]) -> dict[int, tuple[Handler, ...]]:
-    """Return what several readers do with an event, one after another."""
+    """Return, by kind, the methods of several readers, in the order of the readers."""
     kinds = {kind for handlers in readers for kind in handlers}
     return {
         kind: tuple(handlers[kind] for handlers in readers if kind in handlers) for kind in kinds

@@ -17,7 +17,7 @@ from inspector.vocabulary import Numbers, RawEvent
 
 #: Events between keyframes: folding that many takes about 20 ms.
 KEYFRAME_EVERY: Final = 20_000
-#: So many are folded as columns; more at once would not be faster.
+#: From ``_MANY`` events on they are folded as columns, ``_MOST`` at a time: more is not faster.
 _MANY: Final = 2_000
 _MOST: Final = 100_000
 #: With more keyframes every second one is dropped.
@@ -74,13 +74,13 @@ class History(Protocol):
         """Return a copy of the state after all events before ``cursor``."""
 
     def known_before(self, cursor: int) -> tuple[int, Timeline]:
-        """Return a copy of the nearest state before a cursor that needs no folding, and its own."""
+        """Return the cursor and a copy of the nearest earlier state that needs no folding."""
 
     def state_at(self, at_ns: int) -> Timeline:
         """Return a copy of the state at an instant, including all its events."""
 
     def go_on(self, state: Timeline, start: int, end: int) -> None:
-        """Fold the events between two cursors, none of which is missing, into the state before."""
+        """Fold the events between two cursors, none of which is missing, into ``state``."""
 
     def unknown_around(self, at_ns: int) -> tuple[int, int] | None:
         """Return the span in which states are unknown because events are missing.
@@ -94,7 +94,7 @@ class History(Protocol):
 def without_gaps(
     cursors: Sequence[int], events: Sequence[RawEvent]
 ) -> Iterator[tuple[Sequence[int], Sequence[RawEvent]]]:
-    """Yield what :meth:`History.numbered` returns in stretches within which nothing is missing."""
+    """Yield the cursors and events of :meth:`History.numbered`, split wherever some are missing."""
     start = 0
     if not isinstance(cursors, range):
         for place, (before, after) in enumerate(pairwise(cursors), 1):
@@ -106,7 +106,7 @@ def without_gaps(
 
 
 class WholeHistory:
-    """A past of which all is known from the oldest event kept on."""
+    """A past without gaps from the oldest event kept on."""
 
     has_all_events: Final = True
     missing: Final = 0
@@ -135,7 +135,7 @@ class WholeHistory:
         state.apply_all(self.events(start, end))
 
     def unknown_around(self, _at_ns: int) -> None:
-        """Return ``None``."""
+        """Return ``None``: no state is unknown."""
 
 
 class LogHistory(WholeHistory):
@@ -174,7 +174,7 @@ class LogHistory(WholeHistory):
         return self._log.slice(start, end)
 
     def blocks(self, start: int, end: int) -> Iterator[Numbers]:
-        """Yield the same as :meth:`events`, packed, and not many at a time."""
+        """Yield the same as :meth:`events`, packed, in blocks of limited size."""
         return self._log.blocks(start, end)
 
     def cursor_at(self, at_ns: int) -> int:
@@ -183,7 +183,7 @@ class LogHistory(WholeHistory):
     def state_before(self, cursor: int) -> Timeline:
         """Return a copy of the state after all events before ``cursor``.
 
-        Before the oldest event kept, the state is that of this event.
+        For a cursor before the oldest event kept, it is the state before that event.
         """
         cursor = min(max(cursor, self.first), self.end)
         at, timeline = self.known_before(cursor)
@@ -201,19 +201,19 @@ class LogHistory(WholeHistory):
         return self.first, self._log.base.copy()
 
     def _step(self, state: Timeline) -> int:
-        """Return how far apart keyframes are; the larger the state, the fewer of them."""
+        """Return the number of events between keyframes; it grows with the size of the state."""
         return max(self._every, 2 * len(state.timers))
 
     def go_on(self, state: Timeline, start: int, end: int) -> None:
         if end - start < _MANY:
             state.apply_blocks(self._log.blocks(start, end))
         else:
-            # Few events need no numpy.
+            # Imported here, as few events are folded without NumPy.
             from inspector.events.blocks.quick_fold import fold_numbers  # noqa: PLC0415
 
             for first in range(start, end, _MOST):
                 fold_numbers(state, self._log.numbers(first, min(first + _MOST, end)))
-        # Keyframes are made on the way, so that the next look nearby is short.
+        # Keyframes are made on the way, so that the next state nearby needs only a short fold.
         place = bisect_right(self._cursors, end) - 1
         if end - (self._cursors[place] if place >= 0 else self.first) >= self._step(state):
             self._keep(end, state.copy())

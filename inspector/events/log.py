@@ -26,7 +26,7 @@ _PORTION: Final = 64 * _BLOCK
 #: Up to this many events read are cached for the next reader.
 _MOST_KEPT: Final = 4_096
 
-#: For 800 000 events.
+#: Enough for 800 000 events.
 DEFAULT_BUDGET_BYTES: Final = 32 * 1024 * 1024
 
 
@@ -108,7 +108,7 @@ class EventLog:
         return log
 
     def exchanged(self, numbers: Numbers, base: Timeline) -> EventLog:
-        """Return a log of the same texts and budget with other events, five numbers each."""
+        """Return a log with the same texts and budget but other events, five numbers each."""
         log = EventLog(self.budget_bytes)
         log.strings, log._numbers = self.strings, self._numbers
         log._open.extend(numbers)
@@ -131,7 +131,7 @@ class EventLog:
 
     @property
     def kept_bytes(self) -> int:
-        """What the kept events take, 40 bytes each."""
+        """Memory that the kept events take, at 40 bytes each."""
         return len(self) * BYTES_PER_EVENT
 
     @property
@@ -178,8 +178,8 @@ class EventLog:
         return events
 
     def blocks(self, start: int, end: int) -> Iterator[Numbers]:
-        """Yield the same as :meth:`numbers`, packed, and not many at a time."""
-        # Else each reader of many would pack them again.
+        """Yield the same as :meth:`numbers`, packed, in blocks of limited size."""
+        # Otherwise each reader of many events would pack them again.
         self._pack()
         for begin in range(max(start, self._first), min(end, self.end), _BLOCK):
             yield packed(self.numbers(begin, min(begin + _BLOCK, end)))
@@ -200,7 +200,7 @@ class EventLog:
         packed_events = len(blocks) * _BLOCK
         start, end = max(0, start - self._first), max(0, end - self._first)
         if packed_events <= start < end:
-            # The newest, which are read after every wake-up.
+            # The fast path for the newest events, which are read after every wake-up.
             return [self._open[WIDTH * (start - packed_events) : WIDTH * (end - packed_events)]]
         found: list[Numbers] = []
         for number in range(start // _BLOCK, min(-(-end // _BLOCK), len(blocks))):
@@ -241,7 +241,7 @@ class EventLog:
         """Fold the oldest events into the base and drop them."""
         if self.before_drop is not None:
             self.before_drop()
-        # In portions: what is deleted from the front of a list is copied first.
+        # In portions, as Python copies what is deleted from the front of a list.
         while surplus > _PORTION:
             self._drop_oldest(_PORTION, 0)
             surplus -= _PORTION
@@ -254,18 +254,19 @@ class EventLog:
             dropped += min(surplus - dropped + spare, len(self._open) // WIDTH)
         self.base.apply_blocks(self.blocks(self._first, self._first + dropped))
         del self._blocks[:blocks]
-        # In place: ``append`` is bound to this list.
+        # In place, because ``append`` is bound to this list.
         del self._open[: WIDTH * (dropped - blocks * _BLOCK)]
         self._first += dropped
 
     def _pack(self) -> None:
         numbers = self._open
         while (count := len(numbers) // _BLOCK_NUMBERS) > 1:
-            # In portions: a million timers are 300 MB as a list, which is to go as blocks come.
+            # In portions, so that the list shrinks as blocks are added: the events of a million
+            # timers take 300 MB in it.
             stop = min(count - 1, _PORTION // _BLOCK) * _BLOCK_NUMBERS
             for start in range(0, stop, _BLOCK_NUMBERS):
                 self._blocks.append(packed(numbers[start : start + _BLOCK_NUMBERS]))
-            # In place: ``append`` is bound to this list.
+            # In place, because ``append`` is bound to this list.
             del numbers[:stop]
 
 
@@ -282,7 +283,7 @@ def packed(numbers: Numbers) -> Numbers:
 
 
 def joined(first: Numbers, second: Numbers) -> Numbers:
-    """Return both together; the first may be changed."""
+    """Return both as one; may extend ``first`` in place."""
     if isinstance(first, array) and isinstance(second, array):
         first.extend(second)
         return first

@@ -1,8 +1,8 @@
-"""The frames of several loops of attached programs, of which those of one are shown.
+"""The frames of several loops of attached programs, of which one is shown.
 
-The frames that are shown are told by the events of frames, as those of a scene, so that whatever
-reads frames reads them. The same events of every other loop have kinds of their own. When another
-loop is chosen, the kinds of both are exchanged, and no event changes its place.
+The shown loop has the same kinds of frame events as a scene, so that every reader of frames can
+read it. The frame events of all other loops have kinds of their own. When another loop is chosen,
+the kinds of the two loops are exchanged, and no event changes its place.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-#: Frames of loops that are not shown, in memory: 70 MB.
+#: Most frames kept of the loops that are not shown, in 70 MB.
 MOST_KEPT: Final = 500_000
 
 _ALIKE: Final = (
@@ -46,21 +46,21 @@ _SENSELESS: Final = 0
 
 
 class LoopFrames:
-    """The frames of a loop while those of another are shown."""
+    """A loop, with its frames while those of another loop are shown."""
 
     __slots__ = ("asked_ns", "at_ns", "cut_ns", "delta_ns", "frames", "kind", "name", "phases")
 
     def __init__(self, name: str, kind: LoopKind) -> None:
         self.name = name
         self.kind = kind  # What its frames are
-        # The local time that it asks for from frame to frame, 0 if it does not say
+        # The frame interval that it asks for, in local time; 0 if unknown
         self.asked_ns = 0
-        self.frames = FrameHistory()  # The completed frames; none while they are shown
+        self.frames = FrameHistory()  # The completed frames; empty while they are shown
         self.begin(0, 0)
 
     def begin(self, at_ns: int, delta_ns: int) -> None:
         # at_ns: start of the frame that has not ended
-        # cut_ns: what was cut from that
+        # cut_ns: the time that was cut from its delta
         self.at_ns, self.delta_ns, self.cut_ns = at_ns, delta_ns, 0
         self.phases = NO_PHASES  # Its phases so far
 
@@ -87,14 +87,14 @@ class LoopFrames:
 
 
 def drop_oldest(loops: Mapping[int, LoopFrames]) -> int:
-    """Forget half of the frames of the loop that has most; returns how many there still are."""
+    """Drop the older half of the frames of the loop with most; returns how many all loops keep."""
     longest = max(loops.values(), key=lambda each: len(each.frames))
     longest.frames = longest.frames.since(longest.frames.end - len(longest.frames) // 2)
     return sum(len(each.frames) for each in loops.values())
 
 
 def of_other_loop(event: RawEvent, loop: int) -> RawEvent:
-    """Return an event of a frame as one of a loop that is not shown."""
+    """Return a frame event as it is for a loop that is not shown."""
     at_ns, kind, subject, a, b = event
     if kind == PHASE_ENDED:
         return (at_ns, LOOP_PHASE_ENDED, loop, frame_and_phase(a, subject), b)
@@ -102,7 +102,7 @@ def of_other_loop(event: RawEvent, loop: int) -> RawEvent:
 
 
 def exchange(block: NDArray[np.int64], shown: int, chosen: int) -> None:
-    """Let the events of frames, in place, be those of another loop.
+    """Exchange, in place, the kinds of the frame events of two loops: the shown and the chosen one.
 
     Args:
         block: Events as columns: int64, shape (5, events).
@@ -121,6 +121,6 @@ def exchange(block: NDArray[np.int64], shown: int, chosen: int) -> None:
     kind[phases], subject[phases] = LOOP_PHASE_ENDED, shown
     frames, codes = frame_and_phase_in(a[chosen_phases])
     kind[chosen_phases] = PHASE_ENDED
-    # In a damaged file.
+    # Only a damaged file has such phases.
     kind[chosen_phases[codes >= len(Phase)]] = _SENSELESS
     subject[chosen_phases], a[chosen_phases] = codes, frames

@@ -65,7 +65,7 @@ class MemberNames:
         return "" if known is None else known.name
 
     def below(self, number: int) -> list[int]:
-        """Return the children of a member, in the order in which they were added there."""
+        """Return the children of a member in the order in which they came to it."""
         return list(self._below.get(number, ()))
 
     def branch(self, number: int) -> list[int]:
@@ -76,7 +76,7 @@ class MemberNames:
         return found
 
     def learn(self, member: MemberState) -> KnownMember:
-        # The state may be ahead of the events, so that what was above it is below it now.
+        # The state may be ahead of the events noted so far, where the order of the two is reversed.
         is_above = self._is_at_or_above(member.id, member.parent_id)
         parent_id = 0 if is_above else member.parent_id
         self.detach(member.id)
@@ -97,8 +97,8 @@ class MemberNames:
         return self.move(subject, a) if kind == MEMBER_MOVED else None
 
     def add(self, number: int, parent: int, name: int) -> KnownMember | None:
-        """Add a member; ``None`` if it cannot hang there, as in a damaged file."""
-        # Going up from there would never end.
+        """Add a member; returns ``None`` if it would be below itself, as in a damaged file."""
+        # Going up from a member below itself would never end.
         if self._is_at_or_above(number, parent):
             return None
         self.detach(number)
@@ -119,7 +119,7 @@ class MemberNames:
         return found
 
     def move(self, number: int, parent: int) -> KnownMember | None:
-        """Move a member to another parent; ``None`` if it is unknown, or cannot hang there."""
+        """Move a member; returns ``None`` if it is unknown or would be below itself."""
         found = self._known.get(number)
         if found is None or self._is_at_or_above(number, parent):
             return None

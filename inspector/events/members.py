@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from inspector.vocabulary import Field, MemberKind
 
-#: Members that can be paused; for a component and a node that is their own flag.
+#: Members that can be paused; a component and a node have a flag of their own for it.
 PAUSABLE: Final = frozenset(
     {
         MemberKind.TARGET,
@@ -61,7 +61,7 @@ class MemberState(Struct):
     def waits_for_clock(self) -> bool:
         """Whether it is not called while its clock stands still.
 
-        Frame callbacks of the director are called all the same, to draw what stands still.
+        Frame callbacks of the director are called even then, to draw what stands still.
         """
         is_callback = self.kind is MemberKind.FRAME_CALLBACK
         return not (is_callback and self.fields.get(Field.INTERVAL) == 0)
@@ -185,7 +185,7 @@ class MemberTable:
         ]
 
     def run(self, clock_id: int) -> dict[str, MemberState]:
-        """Return by name what the frame callbacks of a clock run."""
+        """Return, by name, the members that frame callbacks of a clock run."""
         beside = map(self.by_id.__getitem__, self.of_clock.get(clock_id, ()))
         return {each.name: each for each in beside if each.kind in _RUN}
 
@@ -218,7 +218,7 @@ class MemberTable:
         above = self.by_id.get(a)
         if above is not None:
             above.children.append(subject)
-        # After its parent is gone, a late member hangs under the clock.
+        # A member that comes after its parent was removed hangs under the clock.
         parent_id = 0 if above is None else a
         self.by_id[subject] = MemberState(subject, self._strings[b], parent_id, at_ns)
 

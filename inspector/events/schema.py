@@ -122,23 +122,23 @@ _TEXTS: Final = frozenset({Unit.NAME, Unit.TEXT, Unit.SITE, Unit.ASKER, Unit.TRA
 
 
 class Fold(Enum):
-    """How an event affects the state of a session once other events have followed it."""
+    """Which events of a kind a state still depends on when others have followed."""
 
-    #: Every event counts, in its order within this fold.
+    #: Every event counts, and their order among one another.
     EACH = auto()
-    #: Timers: only the final state counts, and the number of firings.
+    #: Timers: only the final state and the number of firings count.
     TIMER = auto()
-    #: Frames: what begins one, what counts until the next begins, and what ends one.
+    #: Frames: the start of a frame, its parts, which count until the next start, and its end.
     FRAME_START = auto()
     FRAME_PART = auto()
     FRAME_END = auto()
-    #: The same of the loops that are not shown, each by itself.
+    #: The same for each of the loops that are not shown.
     LOOP_START = auto()
     LOOP_PART = auto()
     LOOP_END = auto()
-    #: Members: only the last value of a field counts, where :class:`FieldRow` says so.
+    #: Members: only the last value of a field counts, unless :attr:`FieldRow.each_counts`.
     FIELD = auto()
-    #: Members: only the last call counts, and their number.
+    #: Members: only the last call and the number of calls count.
     CALL = auto()
     NONE = auto()
 
@@ -212,8 +212,8 @@ class EventRow(Struct, frozen=True):
     group: EventGroup
     sentence: str
     fold: Fold = Fold.EACH  # Its effect on the state of the session
-    # Which of its numbers are measured, and so differ from run to run: a, b, or sab, for an event
-    # that need not be there in every run.
+    # Which of its numbers are measured, and so differ from run to run; "sab" if the event itself
+    # need not occur in every run.
     measured: str = ""
     asked: str = ""  # What conditions call its numbers, such as s:phase b:took
 
@@ -364,8 +364,8 @@ class FieldRow(Struct, frozen=True):
     field: Field
     unit: Unit
     sentence: str  # Template with {b} for the value
-    by_calls: bool = False  # Whether frames and calls change it too, not only the user
-    each_counts: bool = False  # Whether a value still matters once another has followed it
+    by_calls: bool = False  # Whether frames and calls change it, too
+    each_counts: bool = False  # Whether a value still matters after the next one
 
 
 # fmt: off
@@ -413,23 +413,24 @@ MEASURED_B: Final = frozenset(int(row.kind) for row in _ROWS if "b" in row.measu
 MEASURED: Final = frozenset(int(row.kind) for row in _ROWS if "s" in row.measured)
 #: Numbers of the fields whose value is an index into the string table.
 TEXT_FIELDS: Final = frozenset(int(row.field) for row in _FIELD_ROWS if row.unit.is_text)
-#: Numbers of the fields that frames and calls change too, not only the user.
+#: Numbers of the fields that frames and calls change, too.
 FIELDS_BY_CALLS: Final = frozenset(int(row.field) for row in _FIELD_ROWS if row.by_calls)
-#: Numbers of the fields of which a value matters once another has followed it.
+#: Numbers of the fields of which a value still matters after the next one.
 FIELDS_THAT_COUNT: Final = frozenset(int(row.field) for row in _FIELD_ROWS if row.each_counts)
 #: Numbers of the kinds about a timer, a clock, a member.
 ABOUT_TIMERS: Final = kinds_with(subject=Unit.TIMER)
 ABOUT_CLOCKS: Final = kinds_with(subject=Unit.CLOCK)
 ABOUT_MEMBERS: Final = kinds_with(subject=Unit.MEMBER) | kinds_with(subject=Unit.MACHINE)
-#: Numbers of the kinds that set a field of a member, and of those with a timer or none.
+#: Numbers of the kinds that set a field of a member.
 ABOUT_FIELDS: Final = kinds_with(a=Unit.FIELD)
+#: Numbers of the kinds about a timer, if any.
 MAY_BE_ABOUT_TIMERS: Final = ABOUT_TIMERS | kinds_with(subject=Unit.TIMER_OR_NONE)
 #: Numbers of the kinds about a clock, if any.
 MAY_BE_ABOUT_CLOCKS: Final = ABOUT_CLOCKS | kinds_with(
     subject=Unit.CLOCK_OR_NONE, group=EventGroup.MARKS
 )
-#: Numbers of the kinds that report a call of a timer, a call of a member, and the bounds of
-#: frames, the ends of phases, what was cut, and where the time between frames went.
+#: Numbers of the kinds that report calls of timers and members, the bounds of frames, the ends of
+#: phases, cut time, and where the time between frames went.
 FIRINGS: Final = kinds_with(a=Unit.LATENESS)
 CALLS: Final = kinds_with(group=EventGroup.CALLS)
 FRAME_STARTS: Final = kinds_with(fold=Fold.FRAME_START)
@@ -444,8 +445,8 @@ ABOUT_LOOPS: Final = kinds_with(subject=Unit.LOOP)
 FAILURES: Final = kinds_with(b=Unit.TRACEBACK)
 #: Numbers of the kinds that add and name a clock, a timer or a member, by the unit of the subject.
 ADDED: Final = {row.subject: int(row.kind) for row in _ROWS if row.b is Unit.NAME}
-#: Numbers of the kinds of commands, and of those that say more of the command right before them:
-#: where it came from, and its data.
+#: Numbers of the kinds of commands, and of the details that follow right after a command: where it
+#: came from, and its data.
 COMMANDS: Final = kinds_with(subject=Unit.COMMAND, group=EventGroup.COMMANDS)
 COMMAND_CONTEXTS: Final = kinds_with(b=Unit.ASKER)
 COMMAND_FORMS: Final = kinds_with(a=Unit.JSON)

@@ -28,8 +28,8 @@ from inspector.vocabulary import (
     what_was_raised,
 )
 
-#: Returns the name of the ``clock``, ``timer``, ``member`` or ``machine`` with a number, with
-#: its kind; nothing if unknown.
+#: Returns kind and name of the ``clock``, ``timer``, ``member`` or ``machine`` with a number, such
+#: as ``clock “root”``; empty if unknown.
 Naming: TypeAlias = Callable[[str, int], str]
 
 

@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from inspector.clocks.rate import D
 
-#: What follows the name of a program that was let go, in the mark that says so.
+#: What follows the name of a program in the mark that says that it was detached.
 _DETACHED: Final = "” is no longer attached: "
 
 
@@ -61,7 +61,7 @@ class StoppedClock(Struct, frozen=True):
     is_own: bool  # Whether it is the requested clock itself
     is_rate_zero: bool  # The rate is 0; the clock is not paused
     cause: int  # Number of the command that paused it, 0 for the program
-    is_detached: bool = False  # It stands still as its program is no longer attached
+    is_detached: bool = False  # It stands still because its program is no longer attached
 
     @property
     def what(self) -> str:
@@ -80,7 +80,7 @@ class Failure(Struct, frozen=True):
 
 
 def detached_text(name: str, how: str) -> str:
-    """Return the mark of a program's clock that stands still as the program was let go."""
+    """Return the text of the mark on a program's clock that says that it was detached."""
     return f"“{name}{_DETACHED}{how}."
 
 
@@ -112,7 +112,7 @@ class CommandRecord(Struct, frozen=True):
 class Held(Struct, frozen=True):
     """An instant at which session time stopped."""
 
-    at_ns: int  # Session time; the same when time continues
+    at_ns: int  # Session time, which does not pass until time continues
 
 
 class BreakHit(Struct, frozen=True):
@@ -128,14 +128,14 @@ _T = TypeVar("_T")
 class SharedList(Sequence[_T], Generic[_T]):
     """A list whose copies share what they have in common, as frames do.
 
-    A copy costs nothing, and the original and the copy may go on differently. So hundreds
-    of states of the past can be kept of a scene that makes a mark in every frame.
+    A copy costs nothing, and original and copy may continue differently. So hundreds of past
+    states can be kept of a scene that makes a mark in every frame.
     """
 
     __slots__ = ("_is_own", "_items", "_length")
 
     def __init__(self) -> None:
-        # What lies behind the length belongs to a copy that has gone on.
+        # Items beyond the length belong to a copy that has continued.
         self._items: list[_T] = []
         self._length = 0
         self._is_own = True

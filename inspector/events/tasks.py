@@ -1,7 +1,7 @@
-"""The tasks of attached programs: who waits for whom, and for what; part of the timeline.
+"""The tasks of attached programs: which waits for which, and for what; part of the timeline.
 
-A program tells its tasks only while somebody asks for them, what has changed once in a while. So a
-task that nothing is told of any more is as it was when the tasks were told last.
+A program reports its tasks only while the inspector asks for them: at intervals, what has changed.
+A task without newer events is as it was at the last report.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class TaskState(Struct, frozen=True, array_like=True):
     defined: int = 0  # The line of its function
     wait: int = TaskWait.UNKNOWN  # What it waits for
     since_ns: int = 0
-    is_since_exact: bool = False  # Whether it began to then, rather than having been seen first
+    is_since_exact: bool = False  # Whether the wait began at since_ns, or was first seen then
     line: int = 0  # Where in the program it waits
-    what: int = 0  # What it waits for in words, such as the name of a function
+    what: int = 0  # What it waits for, in words, such as the name of a function
     awaiter: int = 0  # A task that waits for it, 0 for none
-    awaiters: int = 0  # How many do
+    awaiters: int = 0  # Number of tasks that wait for it
 
 
 class TaskTable:
@@ -36,7 +36,7 @@ class TaskTable:
 
     def __init__(self) -> None:
         self.by_id: dict[int, TaskState] = {}
-        # By the clock of a program: when its tasks were told last
+        # By the clock of a program: when its tasks were last reported
         self.told_ns: dict[int, int] = {}
         self.version = 0
 
@@ -47,7 +47,7 @@ class TaskTable:
         return twin
 
     def forget(self, clocks: Collection[int]) -> None:
-        """Forget the tasks of loops, and when those of programs were told."""
+        """Forget the tasks of loops, and the times of the last reports of programs."""
         for number in [each.id for each in self.by_id.values() if each.clock_id in clocks]:
             del self.by_id[number]
         for clock_id in self.told_ns.keys() & set(clocks):
@@ -83,7 +83,7 @@ def task_tree(tasks: Iterable[TaskState]) -> list[tuple[TaskState, int]]:
     """Return tasks with their depths: each below the one that waits for it.
 
     Those that nothing waits for come first; of tasks that wait for one another in a circle, the
-    one told first is the topmost.
+    one that was reported first is at the top.
     """
     known = {task.id: task for task in tasks}
     below: defaultdict[int, list[TaskState]] = defaultdict(list)

@@ -55,13 +55,14 @@ if TYPE_CHECKING:
 _marked_ns = attrgetter("at_ns")
 
 
-#: What folding raises for an event that does not fit the state, before it changes anything.
+#: Raised for an event that does not fit the state, before anything has changed.
 MISFIT: Final = (KeyError, ValueError, IndexError, OverflowError)
 
 
-#: So many timers need a few megabytes to compute with.
+#: Timers whose due times are computed at once, in a few megabytes.
 _TOGETHER: Final = 100_000
-#: So many, and one in so many timers, are resolved one by one in the time of a search for them.
+#: With more unknown due times than ``_FEW`` plus one in ``_SEARCHED`` timers, searching the column
+#: for them is faster than resolving them one by one.
 _FEW: Final = 64
 _SEARCHED: Final = 16
 #: Sums of two instants up to here fit into 64 bits.
@@ -80,10 +81,10 @@ class Timeline:
         clocks: All clocks by number, in the order of their creation.
         timers: All pending timers.
         members: Schedulers, components, state machines and everything below them.
-        tasks: The tasks of attached programs, as they were told last.
-        frames: All completed frames, of attached programs those of one loop.
+        tasks: The tasks of attached programs, as they were last reported.
+        frames: All completed frames; of attached programs, those of one loop.
         frames_of: The clock of that loop, 0 before one is found.
-        loops: All loops of attached programs by their clocks, with the frames of the others.
+        loops: All loops of attached programs by their clocks, with the frames of all others.
         failures: Callbacks that raised.
         marks: Marked instants.
         commands: Commands, applied and refused.
@@ -127,7 +128,7 @@ class Timeline:
         self._frame_phases: Sequence[int] = NO_PHASES
         self._frame_shares: tuple[int, ...] = NO_SHARES
         self._kept_of_loops = self._last_order = 0
-        # Timers without a session due time: these, or what a search finds.
+        # Timers whose session due time is unknown; if they are many, a search finds them.
         self._unknown: set[int] = set()
         self._has_many_unknown = False
         self._stale_clocks: set[int] = set()
@@ -159,7 +160,7 @@ class Timeline:
         return count
 
     def apply_blocks(self, blocks: Iterable[Numbers]) -> None:
-        """Fold events of which the numbers follow one another."""
+        """Fold blocks of events, five numbers each."""
         for block in blocks:
             for part in new_timers_apart(block):
                 if not isinstance(part, NewTimers):
@@ -184,7 +185,7 @@ class Timeline:
         return True
 
     def leave_out(self, kinds: frozenset[int]) -> None:
-        """Fold no events of some kinds from now on; without frames it takes half as long."""
+        """Ignore events of some kinds from now on; without frames, folding takes half as long."""
         self._fold = {kind: step for kind, step in self._fold.items() if kind not in kinds}
 
     def set_present(self, at_ns: int) -> None:
@@ -214,7 +215,7 @@ class Timeline:
         return handlers_of(self) | handlers_of(self.members) | handlers_of(self.tasks)
 
     def choose_frames(self, clock_id: int) -> None:
-        """Let :attr:`frames` be those of another loop, which may be found later only."""
+        """Have :attr:`frames` hold those of another loop, which may not have been found yet."""
         if clock_id == self.frames_of:
             return
         if (former := self.loops.get(self.frames_of)) is not None:
@@ -228,7 +229,7 @@ class Timeline:
         self.number_frames()
 
     def number_frames(self) -> None:
-        """Let commands and failures tell in which of the present frames they came."""
+        """Number the frames of commands and failures anew, by the present :attr:`frames`."""
         for place, command in enumerate(self.commands):
             self.commands[place] = structs.replace(command, frame=self._frame_at(command.at_ns))
         for place, failure in enumerate(self.failures):
@@ -244,7 +245,7 @@ class Timeline:
 
     @property
     def lasts_since_ns(self) -> int | None:
-        """When the frame began that has not ended; ``None`` if all have."""
+        """The start of the frame that has not ended; ``None`` if all have."""
         ended_ns = self.frames.at_ns[-1] if len(self.frames) else 0
         return self._frame_at_ns if self._frame_at_ns > ended_ns else None
 
@@ -267,16 +268,16 @@ class Timeline:
         return twin
 
     def steps(self, kinds: Iterable[int]) -> dict[int, Handler]:
-        """Return what folds events of some kinds, for readers that fold only these."""
+        """Return the handlers of some kinds, for readers that fold only these."""
         return {kind: self._fold[kind] for kind in kinds}
 
     # -------------------------------------------------------------- questions
 
     @property
     def is_of_programs(self) -> bool:
-        """Whether calls are told when they are made, as those of attached programs.
+        """Whether calls have the instants at which they were made, as those of attached programs.
 
-        Those of a scene are told at their due instants.
+        Those of a scene have their due instants.
         """
         return not self.scene_path
 
@@ -291,7 +292,7 @@ class Timeline:
         while clock_id:
             clock = self.clocks[clock_id]
             path.append(clock)
-            # Where one stands still, the time above it does not matter.
+            # If a clock stands still, the time of the clocks above it does not matter.
             clock_id = clock.parent_id if clock.n else 0
         for clock in reversed(path):
             local = local_ns(local, clock.n, clock.off)
@@ -330,7 +331,7 @@ class Timeline:
         return tuple(self.stop_of(clock, of=clock_id) for clock in path if clock.n == 0)
 
     def stop_of(self, clock: ClockState, *, of: int) -> StoppedClock:
-        """Return how a clock that stands still stops itself, or a clock below it."""
+        """Return a stopped clock as the reason why it, or a clock below it, stands still."""
         return StoppedClock(
             clock_id=clock.id,
             clock_name=clock.name,
@@ -342,7 +343,7 @@ class Timeline:
         )
 
     def detachment(self, clock: ClockState) -> Mark | None:
-        """Return the mark that says that a clock stands still as its program is gone."""
+        """Return the mark that says that the program of a clock was detached, if there is one."""
         if not clock.paused or clock.pause_cause:
             return None
         marks = self.marks
@@ -389,7 +390,7 @@ class Timeline:
                 if clock_id not in shifts:
                     shifts[clock_id] = self._shift_to_session(clock_id)
                 shift_ns = shifts[clock_id]
-                # Most clocks run at rate 1, so the way of a timer through them is the same.
+                # Most clocks run at rate 1, where a single difference maps all timers of a clock.
                 if shift_ns is None or NEVER in (shift_ns, due_ns):
                     table.session_due[i] = self._to_session_ns(clock_id, due_ns)
                 else:
@@ -424,8 +425,8 @@ class Timeline:
         owners, owner_of_row = np.unique(clock_column[rows], return_inverse=True)
         shifts = [self._shift_to_session(owner) for owner in owners.tolist()]
         due = self.timers.numpy("due")[rows]
-        # Most branches stand still or run at rate 1, and are not due in a century; the rest is
-        # exact, one by one.
+        # Most clocks stand still, or run at rate 1 with due times within a century. Exact
+        # arithmetic maps the others, clock by clock.
         is_scaled = np.array([shift is None for shift in shifts])[owner_of_row]
         shift_of_row = np.array([shift or 0 for shift in shifts], np.int64)[owner_of_row]
         is_stopped = shift_of_row == NEVER
@@ -461,7 +462,7 @@ class Timeline:
                 return NEVER
             due_ns = parent_ns(due_ns, clock.n, clock.off)
             clock_id = clock.parent_id
-        # Columns hold 64 bits; later instants will not be seen.
+        # Columns hold 64 bits, and no session lasts until such an instant.
         return max(min(due_ns, NEVER - 1), -NEVER)
 
     # ------------------------------------------------------------------- fold
@@ -535,7 +536,7 @@ class Timeline:
     def _on_clock_removed(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
         self.clocks[self.clocks[subject].parent_id].children.remove(subject)
         gone = set(self.branch(subject))
-        # Searches only for the expected number, which for most branches is 0.
+        # The search ends after the expected number of timers, which for most branches is 0.
         pending = sum(self.clocks[clock_id].pending for clock_id in gone)
         columns = zip(self.timers.id, self.timers.clock, strict=True)
         theirs = (timer_id for timer_id, clock_id in columns if clock_id in gone)

@@ -34,7 +34,7 @@ class TimerRow(Struct, frozen=True):
     order: int  # Decides ties: smaller was scheduled earlier
 
 
-#: The rows of as many numbers are kept together. They are numbered one after another.
+#: Timers whose rows are kept in one page. Timers are numbered consecutively, so pages fill up.
 _PAGE: Final = 64
 _NO_ROWS: Final = array("i", (-1,)) * _PAGE
 
@@ -136,9 +136,9 @@ class RowByNumber:
 
 class _InOrder(NamedTuple):
     version: int
-    places: dict[int, dict[int, int]]  # By clock and label: which of the beginnings is theirs
+    places: dict[int, dict[int, int]]  # By clock and label: the index of their entry in begins
     begins: list[int]
-    ids: list[int]  # By clock, label and due instant
+    ids: list[int]  # Sorted by clock, label and due instant
 
 
 class TimerTable:
@@ -187,7 +187,7 @@ class TimerTable:
         return [row for row in map(self._rows.get, timer_ids) if row >= 0]
 
     def session_dues(self, timer_ids: Iterable[int]) -> list[int]:
-        """Return the instants at which those of some timers are due that are there."""
+        """Return the session due times of those of the timers that are pending."""
         dues = self.session_due
         return [dues[row] for row in self.pending_rows(timer_ids)]
 
@@ -215,7 +215,7 @@ class TimerTable:
     def named(self, version: int, clock_id: int, label: int, most: int) -> list[int]:
         """Return the timers of a clock with a label, the earliest due first.
 
-        They are kept in order until another ``version``, which each change has.
+        The order is cached until ``version`` differs; every change of a timer has to change it.
         """
         if self._in_order.version != version:
             self._in_order = self._ordered(version)
@@ -234,7 +234,7 @@ class TimerTable:
         clock, label, ids = clock[rows], label[rows], self.numpy("id")[rows].tolist()
         differs = (clock[1:] != clock[:-1]) | (label[1:] != label[:-1])
         begins = np.flatnonzero(np.concatenate(([bool(ids)], differs)))
-        # No object for each of many timers: those would be garbage at the next move.
+        # No object per timer: many of them would be garbage after the next change.
         places: dict[int, dict[int, int]] = {}
         clocks, firsts = np.unique(clock[begins], return_index=True)
         lasts = [*firsts[1:].tolist(), len(begins)]
@@ -294,7 +294,7 @@ class TimerTable:
         return clock_id
 
     def find_rows(self) -> bool:
-        """Find the rows of the timers in the column of numbers; return whether none is double."""
+        """Find the rows of all timers from their ids; returns whether each id occurs once."""
         self._rows = RowByNumber()
         return self._rows.add_all(self.id, numbers_from(0, len(self.id), "i"))
 
@@ -307,7 +307,7 @@ class TimerTable:
 
 
 def numbers_from(first: int, count: int, kind: str = "q") -> array[int]:
-    """Return numbers that follow one another, in half the time that an array takes to be filled."""
+    """Return consecutive numbers, in half the time of filling an array from a range."""
     found = array(kind)
     found.frombytes(pack(f"{count}{kind}", *range(first, first + count)))
     return found

@@ -20,7 +20,7 @@ _cuts, _shares = kind_table(CUTS), kind_table(SHARES)
 _FRAME, _CURSOR, _AT, _INTERVAL, _DELTA, _BUSY, _CUT, _FIRST_PHASE = range(8)
 _FIRST_SHARE: Final = _FIRST_PHASE + len(Phase)
 _ROWS: Final = _FIRST_SHARE + len(Share)
-#: From this row on they are the columns of a frame history.
+#: The rows from this one on are the columns of a frame history.
 OF_HISTORY: Final = _AT
 
 
@@ -35,14 +35,20 @@ class FrameCollector:
     def fold(
         self, block: Block, first_cursor: int, places: NDArray[np.intp] | None = None
     ) -> Block:
-        """Return frames that ended in a block, or at places of it, as columns of ``frames``."""
+        """Return the frames that ended in a block, as columns of the table ``frames``.
+
+        Args:
+            first_cursor: Cursor of the first event of the block, or of what it was taken from.
+            places: Places of the events among those from ``first_cursor`` on; by default they
+                follow one another.
+        """
         at_ns, _, subject, a, b = block
         is_end = of_kinds(block, _ends)
         ended = np.flatnonzero(is_end)
         count = len(ended)
-        # The frame of each event, counted from the first.
+        # Index of each event's frame within the block.
         frame_of = np.cumsum(is_end, dtype=np.intp)
-        # The last one has not ended.
+        # The last frame has not ended.
         frames = np.zeros((_ROWS, count + 1), np.int64)
         frames[_FRAME] = np.arange(self.end, self.end + count + 1)
         frames[_CURSOR, :count] = ended if places is None else places[ended]
@@ -53,7 +59,7 @@ class FrameCollector:
         start[frame_of[began]] = began
         if start[0] < 0:
             frames[_CUT:, 0] = self._open[_CUT:]
-        # Where none has begun, the previous one continues.
+        # A frame without a start event of its own takes that of the frame before.
         since = np.maximum.accumulate(start)
         frames[_AT], frames[_DELTA] = at_ns[since], b[since]
         goes_on = since < 0

@@ -36,13 +36,13 @@ _ODD_BYTES: Final = 12
 _WIDTHS: Final = (1, 2, 4, 8)
 _ALL_WIDTHS: Final = (0, *_WIDTHS)
 _NARROWER: Final = (4, 2, 1, 0)
-#: No more entries are ever written at once.
+#: No block that was written has more entries.
 _MOST: Final = 2**24
 _LOW: Final = -(2**63)
 _HIGH: Final = 2**63 - 1
 
 
-#: Kinds of events are small numbers, so a table can select them.
+#: Kinds of events are smaller than this, so a lookup table can select them.
 KINDS: Final = 256
 
 
@@ -102,8 +102,8 @@ def pack(block: Block) -> bytes:
 def _add_wide(
     parts: list[bytes | memoryview], entries: NDArray[np.int64]
 ) -> tuple[int, bool, int, int]:
-    """Add a column with 8-byte entries; returns their width and number for the head."""
-    # Sums start from the minimum, so it has to be the first.
+    """Add a column of 8-byte entries in its smallest form; returns the rest of its head."""
+    # Reading adds the steps to the minimum, so the first value has to be the minimum.
     is_steps = not entries[0] and bool((steps := np.diff(entries, prepend=0)).min() >= 0)
     if is_steps:
         entries = steps
@@ -175,7 +175,7 @@ def _width(span: int) -> int:
 
 #: Numbers are dense if their range is at most this many times their count.
 _DENSE: Final = 8
-#: Up to this many different numbers sort several times faster.
+#: Up to this many groups fit into 16 bits, which sort several times faster.
 _QUICKLY_SORTED: Final = 1 << 16
 
 
@@ -204,6 +204,6 @@ def last_of_each(numbers: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[
     """Return the last index of each different number, and how often it occurs."""
     different, group = grouped(numbers)
     last = np.empty(len(different), np.intp)
-    # Among several assignments the last one stays.
+    # NumPy assigns in order, so the last assignment to an index wins.
     last[group] = np.arange(len(group))
     return last, np.bincount(group, minlength=len(different))

@@ -75,7 +75,7 @@ def fold_block(timeline: Timeline, block: Block, frames: int) -> None:
         if member is not None:
             member.calls += more
     timers.finish(timeline)
-    # The frames of the new failures and commands.
+    # Number the frames of new failures and commands: most frame events were skipped.
     ended = np.flatnonzero(fold == Fold.FRAME_END.value)
     failed = np.flatnonzero(of_kinds(block, _failures))
     for at, before in enumerate(np.searchsorted(ended, failed).tolist(), failures):
@@ -86,7 +86,7 @@ def fold_block(timeline: Timeline, block: Block, frames: int) -> None:
 
 
 def fold_numbers(timeline: Timeline, numbers: Numbers) -> None:
-    """Fold events of which the numbers follow one another, and add their frames."""
+    """Fold events, five numbers each, and add their frames."""
     if isinstance(numbers, array) and not timeline.loops:
         block = np.frombuffer(numbers, np.int64).reshape(-1, EVENT_COLUMNS).T
         if not of_kinds(block, _of_loops).any():
@@ -107,7 +107,7 @@ def _keep_frame(keep: NDArray[np.bool_], fold: _Folds) -> None:
 
 
 def _keep_loops(keep: NDArray[np.bool_], fold: _Folds, block: Block) -> None:
-    """Keep the same of every loop that is not shown."""
+    """Keep, for each loop that is not shown, its last frame start and all parts after that."""
     is_part = fold == Fold.LOOP_PART.value
     began = np.flatnonzero(fold == Fold.LOOP_START.value)
     if began.size:
@@ -119,7 +119,7 @@ def _keep_loops(keep: NDArray[np.bool_], fold: _Folds, block: Block) -> None:
 
 
 def _keep_fields(keep: NDArray[np.bool_], fold: _Folds, block: Block) -> None:
-    """Keep the last value of each field of each member, or all where each counts."""
+    """Keep the last value of each field of each member; of fields where each counts, all."""
     sets = np.flatnonzero(fold == Fold.FIELD.value)
     if not sets.size:
         return
@@ -132,7 +132,7 @@ def _keep_fields(keep: NDArray[np.bool_], fold: _Folds, block: Block) -> None:
 
 
 def _keep_calls(keep: NDArray[np.bool_], fold: _Folds, block: Block) -> list[tuple[int, int]]:
-    """Keep the last call of each member; return members and their number of skipped calls."""
+    """Keep the last call of each member; returns members with their numbers of skipped calls."""
     calls = np.flatnonzero(fold == Fold.CALL.value)
     if not calls.size:
         return []
@@ -143,7 +143,7 @@ def _keep_calls(keep: NDArray[np.bool_], fold: _Folds, block: Block) -> list[tup
 
 
 class _Timers(Struct):
-    """The effect of the skipped events of timers that were set among them."""
+    """The effect of skipped events on timers that are new in the block."""
 
     timers: NDArray[np.int64]
     fires: NDArray[np.int64]  # How many of their firings were skipped
@@ -151,7 +151,7 @@ class _Timers(Struct):
     last_order: int
 
     def finish(self, timeline: Timeline) -> None:
-        """Apply it to a timeline into which everything else was folded."""
+        """Apply the effect to a timeline into which the kept events were folded."""
         table = timeline.timers
         rows = table.rows_of(self.timers)
         is_there = rows >= 0
@@ -164,7 +164,10 @@ class _Timers(Struct):
 def _keep_timers(
     keep: NDArray[np.bool_], fold: _Folds, block: Block, timeline: Timeline
 ) -> _Timers:
-    """Keep what ends, sets and changes timers; what changes those set before is applied at once."""
+    """Keep the events that end timers, and those that decide the state of new timers.
+
+    Changes of timers that existed before the block are applied at once.
+    """
     found = np.flatnonzero(fold == Fold.TIMER.value)
     if not found.size:
         none = np.empty(0, np.int64)
@@ -219,7 +222,7 @@ def _change(
     rows: NDArray[np.intp],
     orders: NDArray[np.int64],
 ) -> None:
-    """Fold the firings and armings of timers that were there before and are still."""
+    """Fold the firings and armings of timers that existed before the block and still do."""
     table = timeline.timers
     row = rows[known]
     table.numpy("fired")[row] += told.fires[known]

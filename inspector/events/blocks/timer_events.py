@@ -19,7 +19,7 @@ from inspector.vocabulary import (
 class TimerEvents:
     def __init__(self, events: Block) -> None:
         self.events = events
-        # timers: the timers; the columns with an index for each of them have -1 for none
+        # timers: the timers; columns with an event's index for each timer have -1 for none
         # group: the timer of each event, by its index
         self.timers, self.group = grouped(events[2])
         _, kind, _, a, b = events
@@ -34,13 +34,13 @@ class TimerEvents:
         self.dues = np.where(self.is_armed, a, b)  # The due time in each event
         self.added, self.origin = self._last(is_added), self._last(is_origin)
         self.armed, self.fired = self._last(self.is_armed), self._last(self.is_fired)
-        # ended: index of its clearing or its last firing
+        # ended: index of the event that clears a timer, or of its last firing
         self.due, self.ended = self._last(self.sets_due), self._last(self.is_end)
         self.fires = np.bincount(self.group[self.is_fired], minlength=len(self.timers))
 
     def _last(self, is_found: NDArray[np.bool_]) -> NDArray[np.intp]:
         places = np.flatnonzero(is_found)
         last = np.full(len(self.timers), -1)
-        # Among several assignments the last one stays.
+        # NumPy assigns in order, so the last assignment to an index wins.
         last[self.group[places]] = places
         return last

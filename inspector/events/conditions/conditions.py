@@ -25,10 +25,10 @@ from inspector.events.conditions.event_fields import FIELDS_BY_NAME, EventReader
 from inspector.foreign.numbers import number_in
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, NS_PER_US
 
-#: Longer than this is no condition but a mistake; it also bounds the depth.
+#: A longer text is a mistake and no condition; the limit also bounds the nesting.
 MAX_LENGTH: Final = 2_000
 _MAX_DEPTH: Final = 50
-#: Each is worked out within the next, for every event.
+#: Calculations nest, and all of them are evaluated for every event.
 _MAX_CALCULATIONS: Final = 100
 
 _UNITS: Final = {
@@ -66,7 +66,7 @@ class ConditionError(InspectorError):
 
 class Condition(Struct, frozen=True):
     text: str
-    holds: _Test  # Whether it is true of the reader's present event
+    holds: _Test  # Returns whether it is true of the reader's present event
 
 
 def quoted(text: str) -> str:
@@ -97,9 +97,9 @@ class _Operand(Struct, frozen=True):
     read: _Read
     type: FieldType
     place: int
-    unit_ns: int = 0  # Of a duration that was written out; 0 for all else
-    text: str | None = None  # Of a text that was written out; None for all else
-    choices: frozenset[str] = frozenset()  # What the text of a field can be, if that is known
+    unit_ns: int = 0  # Unit of a duration literal, 0 for everything else
+    text: str | None = None  # Value of a text literal, None for everything else
+    choices: frozenset[str] = frozenset()  # The possible texts of a field, if they are known
 
 
 class _Parser:
@@ -150,7 +150,7 @@ class _Parser:
             return lambda reader: not test(reader)
         begin = self._next
         if self._accept("("):
-            # Either a condition in brackets or a calculation; the former is tried first.
+            # The bracket opens a condition or a calculation; the condition is tried first.
             try:
                 inner = self.either(depth + 1)
                 self._closed()

@@ -44,7 +44,7 @@ from inspector.vocabulary import (
     what_was_raised,
 )
 
-#: A duration or instant in nanoseconds, another number, a text; or not there.
+#: A duration or instant in nanoseconds, another number or a text; ``None`` if absent.
 Value: TypeAlias = int | Fraction | str | None
 
 
@@ -61,12 +61,12 @@ class KnownTimer(Struct):
 
 
 class EventReader:
-    """Goes through events in order and knows what their numbers stand for."""
+    """Reads events in order and resolves the numbers in them."""
 
     def __init__(self, strings: Sequence[str], timeline: Timeline | None = None) -> None:
         self.strings = strings
         self.event: RawEvent = (0, 0, 0, 0, 0)
-        self.frame = self._next_frame = 0  # Index of the frame that is under way or comes next
+        self.frame = self._next_frame = 0  # Index of the running or next frame
         self.clocks: dict[int, str] = {}
         self.timers: dict[int, KnownTimer] = {}
         self._members = MemberNames(strings)
@@ -137,11 +137,11 @@ class EventReader:
             self._calls[number] = self._calls.get(number, 0) + 1
 
     def _on_member_removed(self, _at_ns: int, number: int, _a: int, _b: int) -> None:
-        # The call in which it goes is still to end.
+        # Its removal may happen inside its own call, whose end still has to find it.
         self._gone_members.append(number)
 
     def _forget_members(self) -> None:
-        """Forget who has gone: with the frame every call in it is over."""
+        """Forget the removed members: every call of a frame has ended when the frame has."""
         for gone in self._gone_members:
             for number in self._members.forget(gone):
                 self._calls.pop(number, None)
@@ -153,7 +153,7 @@ class EventReader:
 
     @property
     def timer(self) -> KnownTimer | None:
-        """The timer that the present event is about, also when it is gone with it."""
+        """The timer that the present event is about, even if the event removes it."""
         _, kind, subject, _, _ = self.event
         if kind not in MAY_BE_ABOUT_TIMERS:
             return None
@@ -163,21 +163,21 @@ class EventReader:
 
     @property
     def member(self) -> KnownMember | None:
-        """The member that the present event is about, also in the frame in which it goes."""
+        """The member that the present event is about, even in the frame that removes it."""
         _, kind, subject, _, _ = self.event
         return self._members.get(subject) if kind in ABOUT_MEMBERS else None
 
     @property
     def calls(self) -> int | None:
-        """How often the member has been called whose call is over with the present event."""
+        """Number of calls so far of the member whose call ends with the present event."""
         _, kind, subject, _, _ = self.event
         return self._calls.get(subject) if kind in CALLS else None
 
     @property
     def turn_ns(self) -> int | None:
-        """How long the turn or frame took that is over with the present event.
+        """How long the turn or frame took that ends with the present event.
 
-        A loop that reports no turns has only those that were long enough to be sampled.
+        A loop that reports no turns is known only by turns long enough to be sampled.
         """
         at_ns, kind, subject, _, b = self.event
         if kind in FRAME_ENDS or kind in LOOP_ENDS:
@@ -216,8 +216,8 @@ class EventField(Struct, frozen=True):
     name: str
     type: FieldType
     summary: str  # A description for users
-    read: Callable[[EventReader], Value]  # Takes it from the present event
-    choices: frozenset[str] = frozenset()  # Every text that it can be, if those are known
+    read: Callable[[EventReader], Value]  # Returns its value in the present event
+    choices: frozenset[str] = frozenset()  # All possible texts, if they are known
 
 
 def _kind(reader: EventReader) -> Value:
@@ -256,7 +256,7 @@ def _field_rate(reader: EventReader, number: int) -> Value:
     return Fraction(number, RATE_DENOMINATOR) if reader.event[3] == Field.RATE else None
 
 
-#: How a number of a unit is compared; others are compared as they are.
+#: By unit: what conditions compare instead of the number in the event.
 _WORDS: Final[dict[Unit, Callable[[EventReader, int], Value]]] = {
     Unit.RATE: lambda _reader, number: Fraction(number, RATE_DENOMINATOR),
     Unit.FIELD_VALUE: _field_rate,
@@ -268,7 +268,7 @@ _WORDS: Final[dict[Unit, Callable[[EventReader, int], Value]]] = {
 
 
 def _said(name: str, of_type: FieldType, summary: str, choices: Iterable[str] = ()) -> EventField:
-    """Return a field that rows of the schema have, by what they call it."""
+    """Return a field that rows of the schema name in :attr:`EventRow.asked`."""
     places = {
         int(row.kind): (place, _WORDS.get(row.unit(place)))
         for row in SCHEMA.values()

@@ -44,7 +44,7 @@ _PUT: Final = (
     "INSERT OR REPLACE INTO annotations (id, kind, at_ns, end_ns, name, text, created) "
     "VALUES (?,?,?,?,?,?,?)"
 )
-#: Limit of annotations read; more are not made by hand.
+#: Most annotations that are read; nobody makes more by hand.
 _MOST_READ: Final = 10_000
 _ANYBODY_WRITES: Final = 0o222
 _PAGE_AT: Final = 16
@@ -65,19 +65,19 @@ def annotate(path: Path, annotation: Annotation) -> int:
 
 
 def remove(path: Path, number: int) -> bool:
-    """Delete an annotation from a recording; returns whether it existed."""
+    """Delete an annotation from a recording; return whether it existed."""
     return bool(_changed(path, lambda connection: _delete(connection, number)))
 
 
 def annotate_all(path: Path, changes: Iterable[AnnotationChange]) -> list[int]:
-    """Add, change and delete annotations, all or none; returns their numbers, new for 0."""
+    """Add (number 0), change and delete annotations, all or none; returns their numbers."""
     return _changed(path, lambda connection: write_annotations(connection, changes))
 
 
 def write_annotations(
     connection: sqlite3.Connection, changes: Iterable[AnnotationChange]
 ) -> list[int]:
-    """Add, change and delete annotations by their numbers; returns the numbers."""
+    """Add (number 0), change and delete annotations; returns their numbers."""
     numbers = []
     for change in changes:
         if isinstance(change, Annotation):
@@ -106,7 +106,7 @@ def _count(connection: sqlite3.Connection, number: int) -> int:
 
 
 def read_annotations(rows: Callable[[str], Iterable[tuple[Any, ...]]]) -> list[Annotation]:
-    # Cut where they are read: a damaged text can be longer than the memory.
+    # SQLite cuts the texts, as a damaged one may not fit into memory.
     cut = "CASE typeof({0}) WHEN 'text' THEN substr({0}, 1, {1}) END"
     name = cut.format("name", LONGEST_NAME)
     text = cut.format("text", LONGEST_TEXT)
@@ -147,8 +147,8 @@ def _changed(path: Path, write: Callable[[sqlite3.Connection], _T]) -> _T:
                     "version of the inspector."
                 )
             check_tables(connection, asked)
-            # Fails while another program records to the file, since it numbers its own additions.
-            # What a crash left beside the file is merged into it.
+            # This fails while another program records to the file, which numbers its own additions.
+            # It also merges what a crash left beside the file.
             connection.execute("PRAGMA journal_mode = DELETE")
             with connection:
                 return write(connection)
@@ -177,7 +177,7 @@ def _check_writable(asked: Path, path: Path) -> None:
     pages = int.from_bytes(head[_PAGES_AT : _PAGES_AT + 4], "big")
     wal = path.with_name(f"{path.name}-wal")
     if wal.is_file() and wal.stat().st_size:
-        # The WAL is the better source for the expected size.
+        # With a WAL beside it, the file itself does not tell its expected size.
         return
     is_sqlite = head.startswith(b"SQLite format 3")
     if is_sqlite and path.stat().st_size < pages * (_LARGEST_PAGE if page == 1 else page):

@@ -30,7 +30,7 @@ from inspector.events.timer_table import UNKNOWN
 from inspector.timebase import MAX_NS
 from inspector.vocabulary import RATE_DENOMINATOR, LoopKind, MemberKind, Share, TaskWait, TimerKind
 
-#: Whole numbers that fit into columns and into what is computed from them.
+#: Whole numbers small enough for columns and for sums computed from them.
 _Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=-MAX_NS, le=MAX_NS)]
 _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_NS)]
 _Number: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=MAX_NS)]
@@ -42,7 +42,7 @@ _Column: TypeAlias = list[_Whole]
 
 
 class _Member(msgspec.Struct, array_like=True):
-    """A member as it is written; keyframes of older versions do not tell when it was timed."""
+    """A member as it is written; keyframes of older versions lack ``timed_ns``."""
 
     id: _Number
     name: str
@@ -81,8 +81,8 @@ class _State(msgspec.Struct):
     versions: tuple[_Count, _Count]
     lengths: dict[str, _Count]
     histories: list[tuple[_Number, _Count]]
-    # Since version 4: the loop whose frames these are, and of every other one its clock, name and
-    # kind, how many frames have ended, and that which has not.
+    # Since version 4: the loop whose frames these are, and of every other loop its clock, name,
+    # kind, number of completed frames and open frame.
     frames_of: _Count = 0
     loops: list[tuple[_Number, str, int, _Count, _Column]] = []
     asked: list[tuple[_Number, _Number]] = []
@@ -91,7 +91,7 @@ class _State(msgspec.Struct):
 
 
 class _Command(msgspec.Struct, array_like=True):
-    """A command as it is written; keyframes of older versions do not tell its form."""
+    """A command as it is written; keyframes of older versions lack its form."""
 
     at_ns: _Whole
     number: _Count
@@ -123,7 +123,7 @@ _LISTS: Final[dict[str, type[Any]]] = {
     "hits": BreakHit,
     "holds": Held,
 }
-#: The fields that are attributes of a timeline: those before the others.
+#: The fields that are attributes of a timeline, which come first.
 _PLAIN: Final = _State.__struct_fields__[: _State.__struct_fields__.index("frames")]
 
 
@@ -178,7 +178,7 @@ def _lengths(timeline: Timeline) -> dict[str, Any]:
 
 
 def news_text(timeline: Timeline, since: Grown) -> str:
-    """Return the additions since ``since``, which is brought up to date."""
+    """Return the additions since ``since``, and bring that up to date."""
     values: dict[str, Any] = {}
     for name in _LISTS:
         found = getattr(timeline, name)
@@ -200,7 +200,7 @@ def timer_block(timeline: Timeline) -> Block:
 
 
 class Growth:
-    """The growing lists, as far as the keyframes have been read."""
+    """The lists that only grow, up to the last keyframe read."""
 
     def __init__(self, sound: Soundness, form_of: Callable[[int], str]) -> None:
         self.sound = sound
@@ -210,7 +210,7 @@ class Growth:
         self._at: dict[int, Grown] = {}
 
     def add(self, cursor: int, text: str) -> None:
-        """Add the additions of a keyframe, in the order of keyframes.
+        """Add the additions of the next keyframe.
 
         Raises:
             ValueError, TypeError, KeyError: They are invalid.
@@ -240,7 +240,7 @@ class Growth:
         )
 
     def add_lost(self, timeline: Timeline, state: str, news: str) -> None:
-        """Add what damaged keyframes would have added before the one of ``timeline``."""
+        """Add what damaged keyframes have lost, from the state at the next readable one."""
         lengths, new = _decoded(state, _State), _decoded(news, _News)
         for name, own in self._lists.items():
             before = lengths.lengths[name] - len(getattr(new, name))
@@ -271,7 +271,7 @@ def timeline_from(
     """Return the state of a keyframe without its frames, and its number of completed frames.
 
     Args:
-        growth: The growing lists, including this keyframe's additions.
+        growth: The lists that only grow, including this keyframe's additions.
 
     Raises:
         ValueError, KeyError: The keyframe is invalid.
@@ -311,7 +311,7 @@ def timeline_from(
 
 
 def _open_frame(values: list[int]) -> list[int]:
-    """Return the frame that has not ended, in full."""
+    """Return the numbers of the open frame, with shares in any case."""
     whole = len(Timeline([]).open_frame)
     # Before version 3 there were no shares.
     if len(values) not in {whole - len(Share), whole}:

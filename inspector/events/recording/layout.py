@@ -12,8 +12,8 @@ from inspector.vocabulary import VOCABULARY_VERSION, Phase, Share
 
 #: Raised when the meaning of a table changes; readers refuse newer versions.
 SCHEMA_VERSION: Final = 4
-#: Versions read and annotated without an upgrade. Columns of version 1 have neither odd entries
-#: nor steps, frames before version 3 no shares, and before version 4 those of one loop are all.
+#: Versions read and annotated without an upgrade. Version 1 has columns without odd entries and
+#: steps; frames have shares from version 3 on, and there are frames of several loops from 4 on.
 VERSIONS_ALIKE: Final = (1, 2, 3, SCHEMA_VERSION)
 _WITH_SHARES: Final = 3
 WITH_LOOPS: Final = 4
@@ -22,9 +22,9 @@ APPLICATION_ID: Final = 0x544C_4952
 
 CHUNK_EVENTS: Final = 8_192
 
-#: Of a table, in characters; ours are a quarter of that.
+#: Longest definition of a table, in characters; ours take a quarter of that.
 _LONGEST_DEFINITION: Final = 4_000
-#: Most tables and indexes checked in a file.
+#: Number of tables and indexes that are checked in a file.
 _MOST_TABLES: Final = 1_000
 
 #: Columns of timers that are stored; session due times follow from them.
@@ -107,7 +107,7 @@ def check_tables(connection: sqlite3.Connection, path: Path) -> None:
     """Check that a file has plain tables only: views and triggers can run forever.
 
     Raises:
-        RecordingError: It has something else.
+        RecordingError: It has other objects, such as a view.
         sqlite3.Error: It cannot be read.
     """
     rows = connection.execute(

@@ -1,15 +1,15 @@
 """The recordings that this process is writing.
 
-Closing a file releases all locks that the same process holds on it (POSIX), and other programs
-would then take a recording in progress for an abandoned one. So this process reads its own
-recordings through SQLite only.
+When a process closes a file, POSIX releases all of its locks on it, and other programs would take a
+recording in progress for an abandoned one. So this process reads the recordings that it is writing
+through SQLite only.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-#: Device and inode of each file; locks belong to the process, and so does this.
+#: Device and inode of each file. Global, as the locks belong to the process.
 _written: set[tuple[int, int]] = set()
 
 
@@ -26,7 +26,7 @@ def end_writing(key: tuple[int, int]) -> None:
 
 
 def is_same_file(path: Path, key: tuple[int, int]) -> bool:
-    """Return whether there is a file, and it is the one with this key."""
+    """Return whether the file exists and is the one with this key."""
     try:
         status = path.stat()
     except OSError:

@@ -1,7 +1,7 @@
-"""The pictures of a recording: packed by who draws them, here compressed in blocks of frames.
+"""The pictures of a recording, compressed in blocks of frames.
 
-A block holds consecutive pictures as one zlib stream. What does not change from one picture to
-the next takes next to nothing in it, and any picture is found by unpacking its block alone.
+A block holds consecutive packed pictures as one zlib stream. What does not change from one picture
+to the next takes next to no space, and reading a picture unpacks only its block.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ TABLE: Final = "pictures"
 #: Most pictures and bytes in a block, before it is compressed.
 BLOCK_PICTURES: Final = 64
 BLOCK_BYTES: Final = 2 * 1024 * 1024
-#: A larger picture is left out.
+#: A picture with more bytes is left out.
 MOST_BYTES: Final = 4 * 1024 * 1024
 #: Compressed bytes per frame on average, about 16 MB a minute at 60 frames a second. Beyond it,
 #: every second picture is left out, then three of four, and so on.
 BYTES_A_FRAME: Final = 4_600
 _FEWEST: Final = 64
-#: Compressed bytes in a file, beyond which it takes no more pictures.
+#: Compressed bytes of pictures in a file; when there are more, no further ones are added.
 FILE_BYTES: Final = 1024 * 1024 * 1024
 _LEVEL: Final = 6
 _SECONDS_A_MINUTE: Final = 60
@@ -34,14 +34,14 @@ _KILOBYTES_BELOW: Final = 950
 
 
 def bytes_a_frame(packed: Sequence[bytes]) -> float:
-    """Return what pictures of consecutive frames would take in a recording, per frame."""
+    """Return the bytes per frame that pictures of consecutive frames would take in a recording."""
     kept = packed[-BLOCK_PICTURES:]
     size = len(zlib.compress(b"".join(kept), _LEVEL)) / max(len(kept), 1)
     return min(size, BYTES_A_FRAME)
 
 
 def cost_text(size: float, frames: float, frame_rate: float) -> str:
-    """Return what pictures take, as ``1.7 MB a minute``."""
+    """Return the space that pictures take, such as ``1.7 MB a minute``."""
     kilobytes = size / max(frames, 1) * frame_rate * _SECONDS_A_MINUTE / 1_000
     if kilobytes < _KILOBYTES_BELOW:
         return f"{kilobytes:.0f} kB a minute"
@@ -56,7 +56,7 @@ class PictureBlocks:
         self._every = 1
         self._first: int | None = None
         self._kept = -MAX_NS
-        self.bytes = self.frames = 0  # From how many frames they are
+        self.bytes = self.frames = 0  # Compressed size; number of frames that the pictures span
 
     def add(self, frame: int, packed: bytes) -> None:
         """Add the picture of a frame, or replace it; frames come in order."""

@@ -21,35 +21,35 @@ from inspector.timebase import MAX_NS
 
 #: Rows of a block of frames: numbers, cursors, and then the columns of a frame history.
 _CURSOR, _AT = 1, 2
-#: A longer gap among the frames is not plausible.
+#: A longer gap between frames is taken for damage.
 _MOST_MISSING: Final = 1_000_000
 
 
 class _Chunk(Struct, frozen=True):
     key: int  # Number of the first frame in its row of the file, -1 for frames that are missing
     rows: int  # Number of frames in that row
-    skipped: int  # How many of these the chunk before has too
+    skipped: int  # How many of these are in the previous chunk too
     last_cursor: int  # Cursor of the end of its last frame
 
 
 class StoredFrames:
     """The columns of a frame history in a file, each read when it is first used.
 
-    Every frame is checked when this is made, and only where each is and when it began is kept.
+    The constructor checks every frame, but keeps only where chunks are and when frames begin.
     """
 
     def __init__(self, file: OpenFile, schema_version: int, clock_id: int | None) -> None:
-        """Check the frames of a loop; ``None`` for those that are shown."""
+        """Check the frames of a loop by its clock; ``None`` for the loop shown while recording."""
         self._file = file
         self._table, self._which = "frame_chunks", ""
         if clock_id is not None:
             self._table, self._which = "loop_frame_chunks", f" AND clock = {clock_id:d}"
         self._stored = frame_columns_in(schema_version)
         self._chunks: list[_Chunk] = []
-        # Place of the first frame of each chunk, and behind the last.
+        # Place of the first frame of each chunk, and the place after the last frame.
         self._places = [0]
         self.first = 0
-        self.missing = 0  # How many frames are, instead of which there are some of no duration
+        self.missing = 0  # Number of missing frames; frames of no duration take their places
         self._columns: dict[int, array[int]] = {}
         self._kept: dict[int, bytes] = {}
         begins = array("q")
@@ -111,7 +111,7 @@ class StoredFrames:
         try:
             block = unpack(self._data(chunk.key), self._stored, chunk.rows, only=row)
         except DAMAGE as error:
-            # It was sound when the file was opened: the disk fails.
+            # The chunk was sound when the file was opened, so the disk is failing.
             self._file.note_damage(self._table, error)
             block = np.zeros((1, chunk.rows), np.int64)
         column: NDArray[np.int64] = block[0]
@@ -125,14 +125,14 @@ class StoredFrames:
         return kept
 
     def keep(self) -> None:
-        """Take the bytes into memory, as the file is about to be closed."""
+        """Read all bytes into memory, before the file is closed."""
         for chunk in self._chunks:
             if chunk.key >= 0:
                 with suppress(*DAMAGE):
                     self._kept[chunk.key] = self._data(chunk.key)
 
     def _checked_blocks(self) -> Iterator[Block]:
-        """Yield all readable frames, and those of no duration that fill gaps."""
+        """Yield all readable frames, and frames of no duration in their gaps."""
         last = last_cursor = last_ns = -1
         where = f"{self._table} WHERE first_frame IS NOT NULL{self._which} ORDER BY first_frame"
         text = f"SELECT first_frame, count, crc, data FROM {where}"  # noqa: S608 - our own names
@@ -166,7 +166,7 @@ class StoredFrames:
         self._note_missing(self._said("end_frame", end) - end, "end")
 
     def _said(self, name: str, otherwise: int) -> int:
-        """Return what the file says of the frames that are shown."""
+        """Return a number that the file has of the frames; other loops have none."""
         said = None if self._which else self._file.meta.get(name)
         return said if isinstance(said, int) else otherwise
 
@@ -187,7 +187,7 @@ def _are_missing(count: int) -> str:
 def _checked(first: int, count: int, crc: int, data: bytes, columns: int) -> Block:
     if crc32(data) != crc:
         raise ValueError(f"the frames from {first:,} on are damaged")
-    # Each has its own number, at least a byte.
+    # Frame numbers differ, so each takes at least a byte.
     if count > len(data):
         raise ValueError(f"{count:,} frames in {len(data):,} bytes")
     block = unpack(data, columns, count)

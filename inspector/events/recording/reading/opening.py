@@ -43,7 +43,7 @@ _HEAD_BYTES: Final = 100
 _ID_AT: Final = 68
 _VERSION_AT: Final = 60
 
-#: The byte of the head that tells whether changes go to a WAL first.
+#: The byte of the head that says whether changes go to a WAL first.
 _MODE_AT: Final = 18
 _WAL_MODE: Final = 2
 
@@ -81,7 +81,7 @@ DAMAGE: Final = (
 
 
 class OpenFile:
-    """The tables of a recording, read-only; on a private copy where needed."""
+    """The tables of a recording, read-only; from a private copy where needed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path  # The requested file
@@ -139,19 +139,19 @@ class OpenFile:
         return copy
 
     def _version_in_copy(self, copy: Path, version: int) -> int:
-        """Return the version of the tables, which may be in a file beside the recording only."""
+        """Return the version of the tables, which may be only in a file beside the recording."""
         connection = _connect(copy, is_copy=True)
         try:
             (application,) = connection.execute("PRAGMA application_id").fetchone()
             (found,) = connection.execute("PRAGMA user_version").fetchone()
             (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.Error:
-            # Its tables will show what can be read.
+            # Reading the tables will show how much of the file is readable.
             return version
         finally:
             connection.close()
         if application != APPLICATION_ID:
-            # What it had begun to write is taken back.
+            # SQLite has rolled back what the writer had begun.
             raise RecordingError(_why_none(self.path) if tables else _why_empty(self.path))
         return _supported(self.path, int(found))
 
@@ -221,7 +221,7 @@ class OpenFile:
             self.note_damage(table, error)
 
     def value(self, text: str, *values: object) -> Any:  # noqa: ANN401 - whatever is there
-        """Return the single value of a row; a ``ValueError`` if there is none."""
+        """Return the only value of a row, or its values; a ``ValueError`` if there is none."""
         try:
             row = self._execute(text, values).fetchone()
         except DAMAGE as error:
@@ -238,7 +238,7 @@ class OpenFile:
         self._notes.append(sentence)
 
     def note_damage(self, table: str, error: object, at_ns: int | None = None) -> None:
-        """Note that a part of a table could not be read, once for each part; events come first."""
+        """Note that a table could not be read in full, once per table; events come first."""
         if table in self._damage:
             return
         where = "" if at_ns is None else f" from {format_instant(at_ns)} on"
@@ -268,7 +268,7 @@ def annotations_of(path: Path) -> list[Annotation]:
 
 
 class _Patience:
-    """Limits a query by the size of the file, since damage may cause endless loops."""
+    """Limits the steps of a query by the size of the file, as damage may cause endless loops."""
 
     def __init__(self, file_bytes: int) -> None:
         self._most = self._left = _LEAST_STEPS + file_bytes // _BYTES_A_STEP
@@ -302,7 +302,7 @@ def _checked_version(path: Path, real: Path) -> int:
     if int.from_bytes(head[_ID_AT : _ID_AT + 4], "big") == APPLICATION_ID:
         return _supported(path, int.from_bytes(head[_VERSION_AT : _VERSION_AT + 4], "big"))
     if beside(real):
-        # Everything may still be in the WAL, or be taken back by the journal.
+        # All content may still be in the WAL, or be rolled back from the journal.
         return SCHEMA_VERSION
     if not head:
         raise RecordingError(_why_empty(path))
@@ -334,12 +334,12 @@ def _newer(path: Path, version: str) -> str:
 
 
 def _connect(path: Path, *, is_copy: bool) -> sqlite3.Connection:
-    # A file in immutable mode is never written to.
+    # SQLite never writes to a file in immutable mode.
     options = "mode=rw" if is_copy else "mode=ro&immutable=1"
     connection = sqlite3.connect(uri_of(path, options), uri=True, check_same_thread=False)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_BYTES)
     connection.text_factory = text_of
-    # A truncated file is then read as far as possible.
+    # With this, SQLite reads a truncated file as far as possible.
     connection.execute("PRAGMA writable_schema = ON")
     connection.execute("PRAGMA cell_size_check = ON")
     connection.execute("PRAGMA trusted_schema = OFF")

@@ -17,7 +17,7 @@ class RecordedBlocks:
         self._file = file
         self._firsts: list[int] = []
         self._block: tuple[int, list[tuple[int, bytes]]] | None = None
-        self.bytes = self.count = 0  # What they take in the file
+        self.bytes = self.count = 0  # Size in the file; number of pictures
         # Older files have no such table.
         tables = file.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
         if (TABLE,) not in set(tables):
@@ -45,7 +45,7 @@ class RecordedBlocks:
         return self._firsts[0], last
 
     def at(self, frame: int) -> tuple[int, bytes] | None:
-        """Return the picture of a frame or of the last before; a ``ValueError`` for damage."""
+        """Return the picture of a frame, or the last one before it; a ``ValueError`` for damage."""
         place = bisect_right(self._firsts, frame) - 1
         if place < 0:
             return None

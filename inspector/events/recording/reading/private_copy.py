@@ -27,12 +27,12 @@ def real_path(path: Path) -> Path:
 
 
 def uri_of(path: Path, options: str) -> str:
-    """Return a database's URI with options such as ``mode=ro``; its name may be no UTF-8."""
+    """Return a database's URI with options such as ``mode=ro``; any bytes may be in its name."""
     return f"file:{quote(os.fsencode(path.absolute()))}?{options}"
 
 
 def beside(path: Path) -> list[Path]:
-    """Return the non-empty files that belong to a database beside it."""
+    """Return the non-empty files beside a database that belong to it."""
     names = [path.with_name(path.name + suffix) for suffix in _BESIDE]
     return [each for each in names if size(each) > 0]
 
@@ -47,9 +47,8 @@ def size(path: Path) -> int:
 def copy_database(path: Path, copy: Path) -> None:
     """Copy a database and the files beside it as of one instant, without touching them.
 
-    While a program writes, pages move from the WAL to the file, and a copy may contain half of
-    either. It is then repeated; if that never succeeds, SQLite makes the copy, sharing the locks
-    of the writer.
+    While a program writes, pages move from the WAL to the file, and a copy may contain parts of
+    both. Then it is made again; after some attempts SQLite makes it, sharing the writer's locks.
 
     Raises:
         OSError: It cannot be read or written.
@@ -66,7 +65,7 @@ def copy_database(path: Path, copy: Path) -> None:
             if not path.exists():
                 raise
             continue
-        # A file changed a moment ago may be changed again without a visible difference.
+        # A file that was changed a moment ago may change again within the same timestamp.
         if abs(began_ns - before[1]) < _GRAIN_NS:
             sleep(_GRAIN_NS / 1e9)
         elif _marks(path) == before:

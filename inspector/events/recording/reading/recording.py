@@ -38,16 +38,16 @@ from inspector.vocabulary import RawEvent
 #: Number of cached chunks and states, most recently used.
 _KEPT_CHUNKS: Final = 64
 _KEPT_STATES: Final = 8
-#: Most timers in all these states but one, at 100 bytes each.
+#: Most timers in all cached states, at 100 bytes each; a single state may have more.
 _KEPT_TIMERS: Final = 400_000
-#: So many events take some 10 ms to fold.
+#: Events that are folded without keeping a state on the way, in some 10 ms.
 _FAR: Final = 40_000
-#: A recording up to this size is checked when it is opened.
+#: Up to this size, all events of a recording are checked when it is opened.
 _LOOKED_THROUGH_BYTES: Final = 64 * 1024 * 1024
 _CURSOR, _COUNT, _FIRST_NS, _LAST_NS = range(4)
-#: A longer gap among the events is not plausible: some readers iterate over it.
+#: A longer gap between events is taken for damage, as some readers iterate over gaps.
 _MOST_MISSING_EVENTS: Final = 1 << 28
-#: A command, its context and its form.
+#: The events of a command: the command, its context and its form.
 _EVENTS_OF_COMMAND: Final = 3
 _LONGEST_SAID: Final = 4_096
 
@@ -71,8 +71,8 @@ class Recording:
         self._keyframes: list[int] = []
         self._asked: dict[int, int] | None = None
         self._stored: dict[int, StoredFrames] = {}
-        # The loop that the events of frames are of in the file, and that which was chosen.
-        # The loop whose frames its states and events have, 0 for a scene
+        # _written_of: the loop whose frames the frame events in the file are of
+        # frames_of: the loop whose frames states and events have now, 0 for a scene
         self._written_of = self.frames_of = 0
         index, meta = self._index, file.meta
         self.first = self.end = _whole(meta.get("first_cursor"))
@@ -105,7 +105,7 @@ class Recording:
 
     @property
     def is_partial(self) -> bool:
-        """Whether something within it cannot be read or is missing; the notes say what."""
+        """Whether a part of it is missing or cannot be read; the notes say which."""
         has_gaps = self._gaps or any(each.missing for each in self._stored.values())
         return bool(has_gaps) or self._file.is_damaged()
 
@@ -117,7 +117,7 @@ class Recording:
 
     @property
     def missing(self) -> int:
-        """How many events were found to be missing so far; of a large file, not all is read yet."""
+        """How many events are known to be missing; a large file is not read in full at first."""
         return self._gaps + sum(int(self._index[_COUNT][place]) for place in self._unreadable)
 
     @property
@@ -141,15 +141,15 @@ class Recording:
         return read_annotations(self._file.rows)
 
     def close(self) -> None:
-        """Close the file; states that were returned keep their frames."""
+        """Close the file; states returned before keep their frames."""
         for stored in self._stored.values():
             stored.keep()
         self._file.close()
 
     def choose_frames(self, clock_id: int) -> None:
-        """Let states and events have the frames of another loop from now on.
+        """Have states and events show the frames of another loop from now on.
 
-        States that were returned keep theirs.
+        States returned before keep theirs.
         """
         self.frames_of = clock_id
         self._chunks.clear()
@@ -175,7 +175,7 @@ class Recording:
 
     def _read_strings(self) -> list[str]:
         found: dict[int, str] = {}
-        # A text is at least as long as its bytes in the file.
+        # A character takes at least a byte of the file, so texts that are longer are damage.
         left = self._file.size
         for number, text in self._file.rows("SELECT number, text FROM strings"):
             if type(number) is not int or number < 0 or not isinstance(text, str):
@@ -188,7 +188,7 @@ class Recording:
             found[number] = text
         end = max(found, default=0) + 1
         if end > 2 * len(found) + 1:
-            # A damaged number: there cannot be that many texts.
+            # A number is damaged, as far fewer texts were found.
             end = len(found)
         strings = [found.get(number, UNKNOWN_TEXT) for number in range(max(1, end))]
         strings[0] = ""
@@ -268,7 +268,7 @@ class Recording:
         try:
             text = "SELECT crc, data FROM chunks WHERE first_cursor = ?"
             crc, data = self._file.value(text, cursor)
-            # Once is enough: the file does not change.
+            # Checked once per chunk, as the file does not change.
             if place not in self._checked and crc32(data) != crc:
                 raise ValueError(f"the events from {cursor:,} on are damaged")
             block = unpack(data, EVENT_COLUMNS, count, out)
@@ -303,7 +303,7 @@ class Recording:
         return int(last)
 
     def _check_instants(self, place: int, block: Block) -> None:
-        """Compare the instants of a chunk with the index; the chunk wins."""
+        """Correct the index where the first and last instants of a chunk differ from it."""
         self._checked.add(place)
         when = [(_FIRST_NS, int(block[0, 0])), (_LAST_NS, int(block[0, -1]))]
         for row, at_ns in when:
@@ -312,15 +312,15 @@ class Recording:
                 self._file.note_damage("chunks", "the index has wrong instants")
 
     def columns(self, start: int, end: int, *, is_whole: bool = False) -> Block:
-        """Return events as columns by cursor; ``is_whole`` stops where some are missing."""
+        """Return events as columns, by cursor; with ``is_whole``, only those before a gap."""
         return self._read(start, end, is_whole=is_whole)[0]
 
     def _read(self, start: int, end: int, *, is_whole: bool = False) -> tuple[Block, list[range]]:
-        """Return events as columns, and the stretches of cursors that they cover."""
+        """Return events as columns, and the ranges of cursors that they cover."""
         cursors, counts = self._index[_CURSOR], self._index[_COUNT]
         place = max(0, int(np.searchsorted(cursors, start, side="right")) - 1)
         behind = int(np.searchsorted(cursors, end))
-        # Gaps between chunks are not cached.
+        # The chunks bound the number of events: a gap in the cursors may be huge.
         most = min(max(0, min(end, self.end) - start), int(counts[place:behind].sum()))
         out = np.empty((EVENT_COLUMNS, most), np.int64)
         filled, at = 0, start
@@ -356,7 +356,7 @@ class Recording:
         return max(start, min(at, end))
 
     def whole_since(self, start: int) -> int:
-        """Return the first cursor from ``start`` on after which nothing is missing."""
+        """Return the first cursor from ``start`` on after which no event is missing."""
         cursors = self._index[_CURSOR]
         at, place = self.end, len(cursors) - 1
         while place >= 0 and at > start:
@@ -384,7 +384,7 @@ class Recording:
         cursor = int(self._index[_CURSOR][place])
         block = self._chunk(place)
         if block is None:
-            # What comes after the damage may be known from a keyframe.
+            # A keyframe may tell the state after the damage.
             is_behind = at_ns >= int(self._index[_LAST_NS][place])
             return cursor + int(self._index[_COUNT][place]) if is_behind else cursor
         return cursor + int(np.searchsorted(block[0], at_ns, side="right"))
@@ -403,7 +403,7 @@ class Recording:
         cursor = min(max(cursor, self.first), self.end)
         at, timeline, frames = self._known_before(cursor)
         while cursor - at > _FAR:
-            # What is asked for next is often near, and reached from the middle.
+            # The next state asked for is often nearby, so a state halfway is kept too.
             middle = at + (cursor - at) // 2
             if self.whole_until(at, middle) < middle:
                 break
@@ -421,7 +421,7 @@ class Recording:
         self._fold(state, start, end, state.frames.end)
 
     def _fold(self, timeline: Timeline, start: int, end: int, frames: int) -> int:
-        """Fold events as far as none is missing; returns to where."""
+        """Fold events up to the first gap; returns the cursor there."""
         block = self.columns(start, end, is_whole=True)
         timeline.skips_misfits = True
         known = timeline.misfits
@@ -444,7 +444,7 @@ class Recording:
         place = bisect_right(self._keyframes, cursor) - 1
         until = self.whole_until(self._keyframes[place] if place >= 0 else self.first, cursor)
         if until == cursor:
-            # Within a damaged chunk, the cursor is that of its start.
+            # cursor_at() returns the start of a damaged chunk for instants within it.
             place = int(np.searchsorted(self._index[_CURSOR], cursor))
             goes_on = self.whole_until(cursor, cursor + 1) > cursor
             is_before = place == self._index.shape[1] or at_ns < int(self._index[_FIRST_NS][place])
@@ -471,7 +471,7 @@ class Recording:
                 state, count, timers = self._file.value(text, at)
                 columns = len(TIMER_COLUMNS)
                 if count > max(1, len(timers)):
-                    # Each has its own number, at least a byte.
+                    # Timer numbers differ, so each takes at least a byte.
                     raise ValueError(f"{count:,} timers in {len(timers):,} bytes")
                 block = unpack(timers, columns, count) if count else np.empty((columns, 0), "i8")
                 timeline, frames = timeline_from(self.strings, at, state, block, self._growth)
@@ -519,7 +519,7 @@ class Recording:
 
 @contextmanager
 def as_far_as_it_goes(recording: Recording) -> Iterator[None]:
-    """Replace failures that are due to damage of the recording by a ``RecordingError``."""
+    """Replace errors that are due to a damaged recording by a ``RecordingError``."""
     try:
         yield
     except MISFIT as error:

@@ -29,7 +29,7 @@ from inspector.events.schema import (
 from inspector.timebase import MAX_NS
 from inspector.vocabulary import RATE_DENOMINATOR, Field
 
-#: Kind of an invalid event; readers show its numbers.
+#: Kind of an invalid event, which is shown with its numbers.
 SENSELESS: Final = 0
 UNKNOWN_TEXT: Final = "?"
 
@@ -39,7 +39,7 @@ _ANY: Final = (-(2**63), 2**63 - 1)
 _NUMBER: Final = (0, MAX_NS)
 _SPAN: Final = (-MAX_NS, MAX_NS)
 _RATE: Final = (0, MAX_RATE * RATE_DENOMINATOR)
-#: Seven of them are summed, frame by frame.
+#: Narrower than other spans, because the seven phases of a frame are summed.
 _MEASURED: Final = (-(MAX_NS >> 8), MAX_NS >> 8)
 
 

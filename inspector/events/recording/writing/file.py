@@ -1,4 +1,4 @@
-"""Writing the file of a recording, block by block, with the whole state now and then."""
+"""Writing the file of a recording, block by block, with a keyframe at intervals."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ from inspector.events.schema import COMMAND_CONTEXTS, COMMANDS
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import Numbers, RawEvent
 
-#: What is said of a command may follow in the next block.
+#: Kinds whose details may follow in the next block: no keyframe may come between.
 _BEFORE_DETAILS: Final = COMMANDS | COMMAND_CONTEXTS
-#: Events between keyframes, and the maximum: a large state is stored less often.
+#: Events between keyframes, at least and at most: a large state is stored less often.
 KEYFRAME_EVERY: Final = 131_072
 KEYFRAME_AT_MOST: Final = 4 * KEYFRAME_EVERY
 #: Approximate bytes per event, to weigh keyframes against.
 _BYTES_PER_EVENT: Final = 16
-#: This many events fit into a processor's cache.
+#: Events added at once: so many fit into a processor's cache.
 ADDED_AT_ONCE: Final = 4 * CHUNK_EVENTS
-#: Events folded at once: by then most are superseded.
+#: Events folded at once: among so many, most are superseded and need not be folded.
 _FOLDED_AT_ONCE: Final = 16 * CHUNK_EVENTS
-#: Large pages are cheaper to write; each small table takes one.
+#: Large pages are cheaper to write, but each table takes at least one.
 _PAGE_BYTES: Final = 16_384
 #: Up to 4 MB, and about one second of events, stay in the WAL while recording.
 _CHECKPOINT_PAGES: Final = 256
-#: Kept on the disk for bringing that into the file when nothing else fits any more.
+#: Space reserved on the disk for moving the WAL into the file when the disk is full.
 _SPARE_BYTES: Final = _CHECKPOINT_PAGES * _PAGE_BYTES + 1_048_576
 
 
@@ -95,7 +95,7 @@ class RecordingFile:
         self._stored_strings = 0
         self._tables = PlainTables(self.strings)
         self._grown = Grown()
-        # First what is written and not folded yet, then what is new.
+        # First the events that are written but not folded, then those that are new.
         self._block = np.empty((EVENT_COLUMNS, _FOLDED_AT_ONCE), np.int64)
         self._unfolded = self._fresh = 0
         self._spare = _spare_space(path.parent)
@@ -108,7 +108,7 @@ class RecordingFile:
             connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA cache_size = -16000")
-            # At once, so that a file that is cut short here is empty and nothing else.
+            # In one transaction, so that a file that is cut short here is just empty.
             connection.executescript(
                 f"BEGIN; PRAGMA application_id = {APPLICATION_ID}; "
                 f"PRAGMA user_version = {SCHEMA_VERSION}; {SCHEMA} COMMIT;"
@@ -133,8 +133,8 @@ class RecordingFile:
             )
             self._begin_from(timeline, cursor)
             if not cursor:
-                # From here on it is a recording, even if the program dies. One that starts in the
-                # middle of a session also needs its texts, which are still to come.
+                # From here on the file is a recording, even if the program dies. One that starts in
+                # the middle of a session also needs its texts, which are added later.
                 self.commit()
         except BaseException:
             self._close()
@@ -164,9 +164,9 @@ class RecordingFile:
         self.add_numbers(list(chain.from_iterable(events)))
 
     def add_numbers(self, numbers: Numbers) -> None:
-        """Add the next events, the numbers of which lie one event behind another.
+        """Add the next events, five numbers each.
 
-        What does not fill a chunk waits for more, or for :meth:`commit`.
+        They are written as soon as they are ``ADDED_AT_ONCE``, or by :meth:`commit`.
         """
         count = len(numbers) // EVENT_COLUMNS
         first = 0
@@ -260,7 +260,7 @@ class RecordingFile:
         self._connection.execute("BEGIN")
         self._stored_strings = len(strings)
         if not is_same_file(self.path, self._live):
-            # SQLite would leave the commits beside the old name.
+            # SQLite would leave the last commits in a WAL beside the old name.
             self._connection.execute("COMMIT")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._close()
@@ -280,7 +280,7 @@ class RecordingFile:
             sqlite3.Error: The file cannot be written.
         """
         self._add_fresh()
-        # An existing keyframe there stays: it alone has the news before it.
+        # A keyframe at this cursor must not be replaced: only it has the additions before it.
         if self._since_keyframe and not self._is_after_command:
             self._fold()
             self._write_keyframe()
@@ -289,20 +289,20 @@ class RecordingFile:
         self._write_meta({"ended_at": ended, **end})
         self.commit()
         self._connection.execute("COMMIT")
-        # While another program reads it, the last second stays in the WAL, just as safe.
+        # While another program reads the file, the last second stays in the WAL, just as safe.
         self._connection.execute("PRAGMA busy_timeout = 100")
         with suppress(sqlite3.OperationalError):
             self._connection.execute("PRAGMA journal_mode = DELETE")
         self._close()
 
     def abandon(self, reason: str) -> None:
-        """Leave the file as last committed, in one piece where the disk lets it; never raises.
+        """Leave the file as last committed, without a WAL if the disk allows it; never raises.
 
         Args:
-            reason: Why nothing more is written, as a part of a sentence; readers say it.
+            reason: Why nothing more is written, as part of a sentence that readers show.
         """
         execute = self._connection.execute
-        # The last changes and what joins the files need the space that was kept for them.
+        # The last changes, and moving the WAL into the file, need the reserved space.
         self._spare.close()
         for step in (
             lambda: execute("ROLLBACK"),
@@ -324,7 +324,7 @@ class RecordingFile:
 
 
 def _spare_space(folder: Path) -> IO[bytes]:
-    """Return a file without a name that keeps space on a disk until it is closed."""
+    """Return an unnamed file that reserves space on the disk until it is closed."""
     spare = TemporaryFile(dir=folder)  # noqa: SIM115 - it is closed with the recording
     try:
         if hasattr(os, "posix_fallocate"):

@@ -31,7 +31,7 @@ class FrameRows:
         self._stored = 0
 
     def add_history(self, frames: FrameHistory, cursor: int) -> None:
-        """Add the frames that had ended before a cursor, and are not there."""
+        """Add the frames that ended before a cursor and are not in the file yet."""
         start = max(frames.first, self._stored)
         if frames.end > start:
             columns = [frames.at_ns, frames.interval_ns, frames.delta_ns, frames.busy_ns]
@@ -60,8 +60,8 @@ class FrameRows:
         self._stored = last + 1
 
     def _add_following(self, columns: Block) -> None:
-        """Append frames, which SQLite numbers: that is faster."""
-        # Columns of zeros need not be passed.
+        """Append frames and let SQLite number them, which is faster."""
+        # Columns of zeros are literals, which is faster than passing them.
         used = np.flatnonzero(columns.any(axis=1))
         marks = ["0"] * len(columns)
         for number in used.tolist():
@@ -80,7 +80,7 @@ class WrittenFrames:
         self._collectors: dict[int, FrameCollector] = {}
 
     def begin(self, timeline: Timeline, cursor: int) -> None:
-        """Take over a state: the first, or the first after a gap."""
+        """Start from a state: that at the beginning, or after a gap."""
         self._collectors.clear()
         found = {0: (timeline.frames, timeline.open_frame)}
         for clock_id, loop in timeline.loops.items():

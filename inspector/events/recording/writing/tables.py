@@ -17,12 +17,12 @@ from inspector.events.timeline import Timeline
 from inspector.vocabulary import RATE_DENOMINATOR, LoopKind
 
 _of_timers = kind_table(kinds_with(fold=Fold.TIMER))
-#: Table and placeholders are filled in.
+#: A template for a table and its placeholders.
 INSERT: Final = "INSERT OR REPLACE INTO {} VALUES ({})"
 
 
 class PlainTables:
-    """Holds rows until they are written; a timer that came and went is written once."""
+    """Collects rows until they are written; a timer that came and went is written once."""
 
     def __init__(self, strings: Sequence[str]) -> None:
         self._strings = strings
@@ -36,7 +36,7 @@ class PlainTables:
         self._rare = kind_table(self._steps)
 
     def begin(self, timeline: Timeline) -> None:
-        """Take over a state: the first, or the first after a gap."""
+        """Start from a state: that at the beginning, or after a gap."""
         self._parents.clear()
         self._rows.append(("DELETE FROM pauses WHERE to_ns IS NULL", ()))
         self._rows.append(("UPDATE timers SET gone_by='not known' WHERE gone_by IS NULL", ()))
@@ -92,7 +92,7 @@ class PlainTables:
         self._add("marks", [self._cursor, at_ns, clock, self._strings[text]])
 
     def _on_command(self, at_ns: int, number: int, text: int, refusal: int) -> None:
-        # Its context follows, possibly in the next block.
+        # The context of a command follows it, possibly in the next block.
         self._last_command = self._cursor
         texts = self._strings[text], self._strings[refusal]
         self._add("commands", [self._cursor, at_ns, number, *texts, None, None, ""])
@@ -147,7 +147,7 @@ class PlainTables:
 
     def _on_clock_removed(self, at_ns: int, clock: int, _a: int, _b: int) -> None:
         gone = {clock}
-        # Clocks below come after those above, unless they were moved.
+        # A clock comes after its parent unless it was moved, so repeat until all are found.
         while more := {c for c, above in self._parents.items() if above in gone} - gone:
             gone |= more
         for each in gone:

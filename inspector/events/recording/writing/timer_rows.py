@@ -25,7 +25,7 @@ _CLOCK, _KIND, _SITE, _ADDED, _DUE, _INTERVAL, _FIRED, _LATE, _GONE, _BY = range
 
 
 class TimerRows:
-    """Holds the rows of pending timers, and of others until they are written."""
+    """Keeps the rows of pending timers, and those of ended timers until they are written."""
 
     def __init__(self, strings: Sequence[str]) -> None:
         self._strings = strings
@@ -72,7 +72,7 @@ class TimerRows:
     ) -> tuple[Sequence[Any], ...]:
         """Return the rows of new timers as columns.
 
-        Rows would be many long-lived objects for the garbage collector.
+        As rows, they would be many long-lived objects for the garbage collector.
         """
         strings = self._strings
         at_ns, _, _, a, b = found.events

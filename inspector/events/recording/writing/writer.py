@@ -1,4 +1,4 @@
-"""Recording a running session: its thread hands events over to a writing thread."""
+"""Recording a running session, whose thread hands events over to a writing thread."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.vocabulary import Numbers, RawEvent
 
-#: What was handed over is in the file after this time, even if nothing follows.
+#: Events are committed to the file within this time, even if none follow.
 COMMIT_NS: Final = 400 * NS_PER_MS
-#: Beyond this, events wait for a slow disk in the log itself, which may drop them.
+#: Most events handed over but not written; further ones wait in the log, which may drop them.
 MOST_WAITING: Final = 1_000_000
-#: A patient caller waits for the disk when this many events are to be written.
+#: With more events to be written than this, a patient caller waits for the disk.
 PATIENT_WAITING: Final = 100_000
-#: As many bytes of pictures wait for a slow disk; further ones are left out.
+#: Most bytes of pictures that wait for a slow disk; further pictures are left out.
 _PICTURES_WAITING: Final = 64 * 1024 * 1024
-#: Writing starts at this many events.
+#: With this many events, writing starts at once.
 ENOUGH: Final = 4 * CHUNK_EVENTS
-#: As many as the database caches, so that each page is written once.
+#: Events per commit, as many as the database caches, so that each page is written once.
 _COMMITTED_AT_ONCE: Final = 16 * CHUNK_EVENTS
 _GATHERED_NUMBERS: Final = CHUNK_EVENTS * EVENT_COLUMNS
 _PATIENCE_S: Final = 0.001
@@ -51,9 +51,9 @@ class _Portion:
         gap: tuple[Timeline, int] | None,
         annotations: Sequence[AnnotationChange] = (),
     ) -> None:
-        self.pieces = pieces  # The next events as numbers, one event after another in each piece
+        self.pieces = pieces  # The next events, five numbers each
         self.texts = texts
-        self.gap = gap  # State and cursor after a gap before the events, None without one
+        self.gap = gap  # State and cursor after a gap that precedes the events, or None
         self.annotations = annotations  # Changes of annotations since the last portion
 
 
@@ -72,13 +72,17 @@ class RecordingWriter:
         *,
         start: tuple[Timeline, int] | None = None,
     ) -> None:
-        """Prepare to write from a copy of a state on, by default from the oldest event kept."""
+        """Prepare a recording.
+
+        Args:
+            start: State and cursor to begin with; by default those of the oldest event kept.
+        """
         self.path = path
         # lost: Number of events dropped from the log before they could be handed over
         # lost_pictures: Number of pictures that a slow disk has left out
         self.lost = self.lost_pictures = 0
         # picture_bytes: What the pictures take in the file
-        # picture_frames: From how many frames they are
+        # picture_frames: Number of frames that the pictures span
         self.picture_bytes = self.picture_frames = 0
         self._pictures: deque[tuple[int, bytes]] = deque()
         self._pictures_waiting = self._pictures_taken = 0
@@ -91,9 +95,9 @@ class RecordingWriter:
         self._portions: deque[_Portion] = deque()
         self._handed = self._written = 0
         self.committed = 0  # Number of events safe in the file
-        # Deadline of the next commit, on the computer's clock.
+        # Deadline of the next commit, on the monotonic clock.
         self._due_ns = 0
-        # There is enough to start writing at once.
+        # _has_enough: there is enough to start writing at once.
         self._has_some, self._has_enough = Event(), Event()
         self._is_hurried = False
         self.problem = ""  # Why recording has ended, as a sentence; empty while all is well
@@ -116,7 +120,7 @@ class RecordingWriter:
         timeline, cursor = self._start
         self._cursor = begin_behind_command(self._log.slice, timeline, cursor)
         self._start = (timeline, self._cursor)
-        # Here, so that the caller learns at once why it cannot be created.
+        # Created in this thread, so that the caller gets the error if that fails.
         reserve(self.path)
         self._thread = Thread(target=self._write_all, name="recording", daemon=True)
         self._thread.start()
@@ -132,9 +136,9 @@ class RecordingWriter:
     ) -> None:
         """Hand over new events; called after every wake-up.
 
-        They are in the file half a second later, even without another call, or as soon as possible.
-        A patient call waits for a slow disk, so that nothing is lost; for the last nothing may
-        wait.
+        They are in the file within half a second, even without another call, or with ``at_once`` as
+        soon as possible. With ``is_patient``, the call waits for a slow disk, so that nothing is
+        lost. With ``is_last``, everything is handed over, however much is waiting.
         """
         log = self._log
         end = log.end
@@ -166,7 +170,7 @@ class RecordingWriter:
         if not self.is_recording:
             return
         if self._are_pictures_behind(_PICTURES_WAITING):
-            # That of a held scene is drawn again.
+            # A held scene draws its frame again, which counts once.
             self.lost_pictures += frame != self._lost_frame
             self._lost_frame = frame
             return
@@ -240,7 +244,7 @@ class RecordingWriter:
                     self.path.unlink()
 
     def _write_portions(self, file: RecordingFile) -> None:
-        # The start is committed at once: without it the file is not a recording.
+        # The first commit must not wait: without it the file is not a recording.
         wait_ns = 0
         while not self._is_stopped or self._portions or self._pictures:
             self._has_some.wait()
@@ -259,7 +263,7 @@ class RecordingWriter:
 
     def _write_waiting(self, file: RecordingFile) -> None:
         portions = self._portions
-        # A wake-up hands over about a dozen events: many of these together are far cheaper.
+        # A wake-up hands over about a dozen events; adding many of them together is far cheaper.
         gathered: list[int] = []
         while portions:
             portion = portions.popleft()
@@ -291,7 +295,7 @@ class RecordingWriter:
         file.add_numbers(numbers)
         self._written += len(numbers) // EVENT_COLUMNS
         is_much = self._written - self.committed >= _COMMITTED_AT_ONCE
-        # Events may keep coming, as from a run that does not wait.
+        # Commit here too, as events may come without a pause, such as from a run in virtual time.
         if is_much or monotonic_ns() >= self._due_ns:
             self._commit(file)
 
@@ -305,7 +309,11 @@ class RecordingWriter:
 def begin_behind_command(
     events: Callable[[int, int], Sequence[RawEvent]], timeline: Timeline, cursor: int
 ) -> int:
-    """Return a cursor from which a command is not separated from its context."""
+    """Return the cursor after any details of a command that come before ``cursor``.
+
+    Those details are folded into ``timeline``: a recording must not begin between a command and
+    its details.
+    """
     while (found := events(cursor, cursor + 1)) and found[0][1] in COMMAND_DETAILS:
         timeline.apply_all(found)
         cursor += 1
@@ -313,7 +321,7 @@ def begin_behind_command(
 
 
 def disk_problem(path: Path, error: Exception) -> str:
-    """Return why nothing more can be recorded, or nothing at all, as a sentence."""
+    """Return a sentence that says why recording has to end, or cannot begin."""
     text = str(error)
     if isinstance(error, RecordingError):
         return text
@@ -332,14 +340,14 @@ def is_full(error: Exception) -> bool:
 
 
 def end_reason(error: Exception) -> str:
-    """Return why a recording ends early, as a part of a sentence about the past."""
+    """Return why a recording ended early, as part of a sentence in the past tense."""
     return "the disk was full" if is_full(error) else f"it could not be written ({error})"
 
 
 def save_last(
     past: EventLog | History, path: Path, seconds: float, about: RecordingInfo | None = None
 ) -> int:
-    """Write the last seconds of a session, if there are as many, and the state before them."""
+    """Write the last seconds of a session, or all of a shorter one, and the state before them."""
     if not seconds > 0:
         raise ValueError(f"the time to save must be above 0 seconds: {seconds}")
     history = LogHistory(past) if isinstance(past, EventLog) else past
