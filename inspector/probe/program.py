@@ -648,6 +648,20 @@ def name_of(callback: Any) -> str:
     if name is None:
         return type(callback).__qualname__
     is_of_value = owner is not None and not isinstance(owner, (type, ModuleType))
+    if is_of_value and (drawn := drawn_by(owner)):
+        return drawn
     if is_of_value and "." not in name:
         return f"{type(owner).__qualname__}.{name}"
     return str(name)
+
+
+def drawn_by(timer: Any) -> str:
+    """Return the name of what a timer of matplotlib calls, an animation's function by its own.
+
+    Empty for anything else, and for a timer that calls nothing yet.
+    """
+    calls = getattr(timer, "callbacks", None)
+    if not calls or not str(type(timer).__module__).startswith("matplotlib."):
+        return ""
+    animation = getattr(calls[0][0], "__self__", None)
+    return name_of(getattr(animation, "_func", calls[0][0]))

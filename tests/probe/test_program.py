@@ -625,3 +625,34 @@ def test_that_the_beginning_of_a_thread_is_no_call_site() -> None:
     thread.join()
 
     assert [texts.texts[site] for site in sites] == [""]
+
+
+class Animation:
+    """As matplotlib's, which calls a function of the program by way of its own."""
+
+    def __init__(self, func: Callable[[], None]) -> None:
+        self._func = partial(func)
+
+    def _step(self) -> None: ...
+
+
+class FigureTimer:
+    """As the timer of a window of matplotlib."""
+
+    def __init__(self, *called: Callable[[], None]) -> None:
+        self.callbacks: list[tuple[Any, ...]] = [(each, (), {}) for each in called]
+
+    def _on_timer(self) -> None: ...
+
+
+def redraw() -> None: ...
+
+
+def test_that_what_a_timer_of_matplotlib_calls_is_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    animated, plain = FigureTimer(Animation(redraw)._step), FigureTimer(redraw)
+    empty = FigureTimer()
+
+    assert module.name_of(animated._on_timer) == "FigureTimer._on_timer"
+    monkeypatch.setattr(FigureTimer, "__module__", "matplotlib.backends.backend_x")
+    assert module.name_of(animated._on_timer) == module.name_of(plain._on_timer) == "redraw"
+    assert module.name_of(empty._on_timer) == "FigureTimer._on_timer"

@@ -16,7 +16,7 @@ from weakref import ref
 
 from ..clocks import NothingDueError
 from ..kinds import INTERVAL_SKIP, TIMEOUT
-from ..program import name_of
+from ..program import drawn_by, name_of
 from . import Adapter
 
 if TYPE_CHECKING:
@@ -623,13 +623,14 @@ def _timer_name(timer: Any) -> str:
     package = __name__.partition(".")[0]
     while str(frame.f_globals.get("__name__")).partition(".")[0] == package and frame.f_back:
         frame = frame.f_back
-    for namespace in (getattr(frame.f_locals.get("self"), "__dict__", {}), frame.f_locals):
-        for name, value in list(namespace.items()):
-            if value is timer and name != "self":
-                owner = frame.f_locals.get("self") if namespace is not frame.f_locals else None
-                return f"{type(owner).__name__}.{name}" if owner is not None else name
-    object_name = getattr(timer, "objectName", str)()
-    return object_name or ("" if hasattr(timer, "fromId") else type(timer).__name__)
+    owner = frame.f_locals.get("self")
+    for name, value in list(getattr(owner, "__dict__", {}).items()):
+        if value is timer:
+            return drawn_by(owner) or f"{type(owner).__name__}.{name}"
+    local = list(frame.f_locals.items())
+    names = [name for name, value in local if value is timer and name != "self"]
+    type_name = "" if hasattr(timer, "fromId") else type(timer).__name__
+    return next(filter(None, (*names, getattr(timer, "objectName", str)())), type_name)
 
 
 def _hook_single_shot(adapter: QtAdapter) -> None:
