@@ -6,11 +6,14 @@ import os
 import shutil
 import subprocess
 from collections.abc import Generator, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.ui.bridge_stand import Noted
@@ -79,7 +82,10 @@ def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
 
 @pytest.fixture(autouse=True)
 def _usual_looks(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Give the application back its font and its style, which a window changes for all."""
+    """Give the application back its font and its style, which a window changes for all.
+
+    And the mouse its buttons: ``QTest.mouseDClick`` lets go of none.
+    """
     if "qapp" not in request.fixturenames:
         yield
         return
@@ -90,6 +96,10 @@ def _usual_looks(request: pytest.FixtureRequest) -> Iterator[None]:
         qapp.setStyle("Fusion")
     if qapp.font() != font:
         qapp.setFont(font)
+    if (pressed := QGuiApplication.mouseButtons()) is not Qt.MouseButton.NoButton:
+        with closing(QWidget()) as anywhere:
+            anywhere.show()
+            QTest.mouseRelease(anywhere, Qt.MouseButton(pressed.value))
 
 
 def pytest_runtest_setup() -> None:
