@@ -627,8 +627,7 @@ def _timer_name(timer: Any) -> str:
     for name, value in list(getattr(owner, "__dict__", {}).items()):
         if value is timer:
             return drawn_by(owner) or f"{type(owner).__name__}.{name}"
-    local = list(frame.f_locals.items())
-    names = [name for name, value in local if value is timer and name != "self"]
+    names = [key for key, value in list(frame.f_locals.items()) if value is timer and key != "self"]
     type_name = "" if hasattr(timer, "fromId") else type(timer).__name__
     return next(filter(None, (*names, getattr(timer, "objectName", str)())), type_name)
 
