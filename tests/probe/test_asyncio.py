@@ -628,16 +628,21 @@ def test_that_what_tornado_calls_is_named_and_its_periodic_callbacks_are_one_tim
 
     def later() -> None: ...
 
+    def flush() -> None: ...
+
     with followed() as (loop, adapter, sink):
         io_loop = tornado["IOLoop"](loop)
 
         async def serving() -> None:
             io_loop.call_later(5, later)
+            loop.call_soon(io_loop.call_later, 5, flush)
             tornado["PeriodicCallback"](io_loop, report, 1).start()
             await enough.wait()
             timers = folded(adapter, sink).timers
             rows = {row.label.rpartition(".")[2]: row for row in map(timers.row, timers.ids())}
             assert rows["later"].call_site.endswith("serving")
+            # Nothing of the program is on the way to where it is set.
+            assert rows["flush"].call_site.endswith("flush")
             assert rows["report"].call_site.endswith("report")
             assert rows["report"].interval_ns == 1_000_000
             number = next(each for each in timers.ids() if timers.row(each) == rows["report"])

@@ -73,6 +73,8 @@ class TimerNames:
         return called.args[0] if is_later else called
 
     def _site_of(self, function: Any) -> int:
+        while isinstance(function, partial):
+            function = function.func
         code = getattr(getattr(function, "__func__", function), "__code__", None)
         return 0 if code is None else self.program.code_site(code, code.co_firstlineno)
 
