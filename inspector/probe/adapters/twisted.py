@@ -239,6 +239,9 @@ class ReactorHooks:
         call.__class__ = self._call_type
         # A LoopingCall, by what it calls.
         name = name_of(getattr(call.func, "f", call.func))
+        if name == "Deferred.callback" and site:
+            # Of deferLater: a function of the program waits for it.
+            name = f"{name} in {program.texts[site].rpartition(' in ')[2]}"
         looping_ns = _looping_ns(call)
         period_ns = looping_ns or period_ns
         kind = INTERVAL_SKIP if looping_ns else INTERVAL_DELAY if period_ns else TIMEOUT

@@ -50,6 +50,17 @@ reactor.run()
         assert len(receiver.timer_names()) == 1
 
 
+def test_that_what_a_function_waits_for_is_named_after_it(python: str) -> None:
+    code = """
+def poll():
+    return task.deferLater(reactor, 600)
+poll()
+reactor.run()
+"""
+    with attached(HEAD + code, python=python) as (receiver, _):
+        receiver.wait_for(lambda: "Deferred.callback in poll" in receiver.timer_names().values())
+
+
 def test_that_a_call_may_be_moved_and_cancelled(python: str) -> None:
     code = """
 moved, gone = reactor.callLater(600, say, "moved"), reactor.callLater(600, say, "gone")
