@@ -36,13 +36,13 @@ from inspector.sessions.runs.virtual import RunOutcome
 from inspector.timebase import NS_PER_SECOND
 
 _TOKEN = "TIMELINE_PROBE_TOKEN"  # noqa: S105 - the name of the variable
-#: Without news, the session is looked at so often.
+#: Longest time between two refreshes of the session, when nothing arrives.
 _TURN_S = 0.02
 
 
 @dataclass(slots=True)
 class _KeptDoor:
-    """A door that remembers what was opened by it, and says what people have to know of that."""
+    """A door that keeps what it opened, and prints the note on that, if there is one."""
 
     door: Door
     err: TextIO
@@ -68,7 +68,7 @@ def attach(options: Namespace, out: TextIO, err: TextIO) -> int:
     if options.seconds is not None:
         check_outputs(options)
         return _Watch(door, options, out, err).run()
-    # The window handles signals itself.
+    # Until the window handles it, SIGTERM ends the process at once: there is nothing to save.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     code = open_window(door)
     return _after_window(door.opened, code, err)
@@ -103,7 +103,7 @@ def _launch(options: Namespace) -> Launch:
         hold=options.hold or options.hold_at == 0,
         grant=options.grant,
         output_to_errors=options.json,
-        # With the window, work may be in it that nobody has saved.
+        # A program that is used through the window may hold unsaved work, so it may outlive us.
         is_bound=options.seconds is not None,
         grace_s=GRACE_S if options.grace is None else options.grace / NS_PER_SECOND,
     )
@@ -125,7 +125,7 @@ def _telling(err: TextIO) -> Callable[[str, str], None]:
 def _after_window(opened: Opened | None, code: int, err: TextIO) -> int:
     """Wait for the end of a program that was launched; return its exit code.
 
-    Ctrl+C and SIGTERM end it, with what it has started, also where the window has got them.
+    Ctrl+C and SIGTERM end it and what it has started, even if the window received them.
     """
     if not isinstance(opened, Launched):
         return code
@@ -175,12 +175,12 @@ class _Watch:
             try:
                 is_over = self._watch()
             except KeyboardInterrupt as interrupt:
-                # What was seen until then is worth as much as what others see.
+                # Report what was seen until then first.
                 stop = interrupt
             finally:
                 if not self._has_screen:
                     self._progress.close()
-            # First, so that what it does to the terminal at its end is done.
+            # Before the report is written, so that the program is done with the terminal.
             self._end()
             if stop is None or self._begun_ns is not None:
                 self._report(is_complete=is_over)
@@ -196,7 +196,7 @@ class _Watch:
         return ExitCode.OK if is_over else self._exit_code()
 
     def _end(self) -> None:
-        """End the program, at its own speed: ending in good order takes time."""
+        """End the program, with its clocks back at rate 1: ending in good order takes time."""
         session = self._session
         for _, clock_id in session.own_clocks():
             if session.timeline.clocks[clock_id].rate != 1:
@@ -208,7 +208,11 @@ class _Watch:
         return isinstance(self._door.opened, Launched) and self._door.opened.has_terminal
 
     def _watch(self) -> bool:
-        """Return whether the time is over; raises the error of a door that does not open."""
+        """Watch; return whether the time passed before the program ended.
+
+        Raises:
+            AttachError: The door could not be opened.
+        """
         session, wanted_ns = self._session, self._options.seconds
         while True:
             self._news.wait(_TURN_S)
@@ -223,7 +227,7 @@ class _Watch:
                 passed_ns = session.present_ns - self._begun_ns
                 if passed_ns >= wanted_ns:
                     return True
-                # By then, a program for terminals has the screen.
+                # A program that draws on the terminal has begun to by then.
                 if passed_ns >= NS_PER_SECOND and not self._has_screen:
                     self._progress.update(passed_ns / wanted_ns)
                 self._control(passed_ns)
@@ -279,9 +283,9 @@ class _Watch:
 
 
 def probe_lines(programs: Iterable[JoinedProgram]) -> tuple[ProbeLine, ...]:
-    """Return what a report says of programs, in the order in which they came.
+    """Return the lines of a report on programs, in the order in which they connected.
 
-    A program that forks again connects again; of a connection without events nothing is said then.
+    A connection that ended without events is left out if its process connected again later.
     """
     lines: list[ProbeLine] = []
     unheard: dict[tuple[str, int], ProbeLine] = {}
@@ -346,7 +350,7 @@ def _list_programs(options: Namespace, out: TextIO) -> int:
 
 
 def _way(options: Namespace) -> str:
-    """Return how the command line began that leads to the same host."""
+    """Return the beginning of a command line that reaches the same host."""
     words = [f"--ssh {shlex.quote(each)}" for each in options.ssh]
     words += [f"--exec {shlex.quote(each)}" for each in options.exec]
     return " ".join(["timeline-inspector attach", *words])

@@ -33,13 +33,13 @@ from inspector.vocabulary import (
 
 #: Timers of one name with more periods than these are counted together.
 _MOST_PERIODS: Final = 8
-#: A first wait is one of a period if it is as long but for this share.
+#: A wait may be the first of a period if it differs from it by at most this share.
 _ALIKE: Final = 0.05
-#: So many one-shots that have just fired may be the first waits of what repeats.
+#: Only this many of the last one-shots are searched for the first wait of a repeating timer.
 _MOST_FIRSTS: Final = 1_000
 
 
-#: So many places that set timers of one name are told.
+#: Most call sites that are kept for the timers of one name.
 _MOST_SITES: Final = 8
 
 #: The delay of a timer whose setting was not seen.
@@ -49,8 +49,8 @@ _NOT_SEEN: Final = -1
 class TimerCount(Struct, frozen=True):
     """The firings of the timers of one name and period on one clock.
 
-    Timers of very many periods are counted together, as is what repeats with one period with the
-    one-shots of its name.
+    Timers of one name are counted together if they have more than :data:`_MOST_PERIODS` periods,
+    or if they are one-shots and repeating timers of a single period.
     """
 
     clock: str
@@ -58,7 +58,8 @@ class TimerCount(Struct, frozen=True):
     kind: TimerKind
     interval_ns: int
     longest_interval_ns: int
-    # Shortest local time from setting a timer to its first due instant; None if that was not seen.
+    # Shortest local time from setting a timer to its first due instant; None if no setting was
+    # seen.
     delay_ns: int | None
     longest_delay_ns: int | None
     timers: int
@@ -70,7 +71,7 @@ class TimerCount(Struct, frozen=True):
     forced: int
     late: int
     max_lateness_ns: int
-    set_at: tuple[str, ...]  # Call sites of their setting, of very many the first
+    set_at: tuple[str, ...]  # Call sites that set them, at most the first _MOST_SITES
 
     @property
     def is_exact(self) -> bool:
@@ -86,7 +87,7 @@ class CallCount(Struct, frozen=True):
     kind: str
     # The scheduler, component director, ticker or machine that makes them, or their clock.
     owner: str
-    interval_ns: int  # Their shortest interval, 0 for every frame or none
+    interval_ns: int  # Their shortest interval; 0 without one, such as for every frame
     longest_interval_ns: int
     members: int
     calls: int
@@ -104,7 +105,7 @@ class SystemLine(Struct, frozen=True):
     rate: str  # Its own time scale; empty without one
     members: int  # Number of calls in it, or of nodes and components
     calls: int
-    state: str  # Its state, why it stands still, or its rules
+    state: str  # Its state, why it does not run, or its rules
 
 
 class _Range(Struct):
@@ -135,20 +136,21 @@ class _Group(Struct):
 class _Timers(_Group):
     label: int = 0
     kind: int = 0
-    # Indices of texts, in the order in which they came
+    # Call sites as indices of strings, in the order in which they were first seen
     sites: dict[int, None] = field(default_factory=dict)
     delays_ns: _Range = field(default_factory=_Range)
-    # Delays and latenesses of one-shots that have fired, whose delays are added at the end.
+    # Delay and lateness of the last one-shots that fired. Each may turn out to be the first wait
+    # of a repeating timer, so their delays are added to ``delays_ns`` only at the end.
     firsts: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=_MOST_FIRSTS))
     left_out: int = 0
     forced: int = 0
     late: int = 0
     max_lateness_ns: int = 0
-    # Expected firings of timers that are gone; pending ones are added last.
+    # Expected firings of timers that are gone; those of pending timers are added for a report.
     expected_of_gone: int = 0
 
     def merge(self, other: _Timers) -> None:
-        """Count what another has counted."""
+        """Add the counts of another group, except delays and expected firings."""
         self.size += other.size
         self.calls += other.calls
         self.left_out += other.left_out
@@ -168,7 +170,7 @@ class _Timers(_Group):
             self.delays_ns.add(delay_ns)
 
     def lend_first(self, interval_ns: int, to: _Timers) -> None:
-        """Give the one-shot that was the first wait of what repeats now to its period."""
+        """Move the one-shot that was the first wait of a repeating timer to its period's group."""
         for first in self.firsts:
             delay_ns, late_ns = first
             if abs(delay_ns - interval_ns) <= _ALIKE * interval_ns:
@@ -203,19 +205,19 @@ class _Waiting(Struct):
     left_out: int = 0
 
     def expect_from(self, due_ns: int) -> None:
-        """Take what has come so far as expected; from here on, count from a local instant."""
+        """Count the ticks so far as expected, and expect further ones from a local instant on."""
         self.group.expected_of_gone += self.fired + self.left_out
         self.fired = self.left_out = 0
         self.first_due_ns = self.due_ns = due_ns
 
 
 class _Untouched:
-    """One-shot timers set by the hundred, of which nothing has come since, as columns."""
+    """One-shot timers that were set in batches and have had no event since, as columns."""
 
     def __init__(self) -> None:
         self.row = RowByNumber()
         self._groups: list[_Timers] = []
-        self._group: array[int] = array("i")  # By its index
+        self._group: array[int] = array("i")  # Index in ``_groups``
         self._id: array[int] = array("q")
         self._delay_ns: array[int] = array("q")
         self._due_ns: array[int] = array("q")
@@ -238,7 +240,7 @@ class _Untouched:
         return True
 
     def pop(self, timer_id: int) -> _Waiting:
-        """Remove a timer of which something comes."""
+        """Remove and return a timer that has an event."""
         row = self.row.pop(timer_id)
         due_ns, group = self._due_ns[row], self._groups[self._group[row]]
         delay_ns = self._delay_ns[row]
@@ -250,7 +252,7 @@ class _Untouched:
         return _Waiting(group, 0, site, delay_ns, first_due_ns=due_ns, due_ns=due_ns)
 
     def each(self) -> Iterator[tuple[int, _Timers, int]]:
-        """Yield numbers, groups and delays."""
+        """Yield the number, group and delay of each timer."""
         for timer_id, group, delay_ns in zip(self._id, self._group, self._delay_ns, strict=True):
             if timer_id in self.row:
                 yield timer_id, self._groups[group], delay_ns
@@ -268,7 +270,7 @@ class CallTally:
         self._log = log
         self._cursor = log.first
         self._clock_names: dict[int, int] = {}
-        # By clock, label and interval.
+        # By clock, label and interval; 0 for one-shots.
         self._timers: dict[tuple[int, int, int], _Timers] = {}
         self._waiting: dict[int, _Waiting] = {}
         self._untouched = _Untouched()
@@ -310,11 +312,12 @@ class CallTally:
         """Return the counts of timers as of the timeline's present, in the order of clocks.
 
         Args:
-            is_complete: Whether everything due up to the end was called. If not, and on a clock
-                paused at that instant, what is due then may wait.
+            is_complete: Whether everything due up to the end was called. If not, or on a clock
+                that stands still at the end, a tick due at that very instant is expected only if
+                it has come.
         """
         expected = {id(group): group.expected_of_gone for group in self._timers.values()}
-        # Computed once per clock with timers, of which there are fewer than timers.
+        # Computed once per clock, as there are far fewer clocks than timers.
         clocks = {
             clock_id: (
                 timeline.local_ns(clock_id),
@@ -371,7 +374,7 @@ class CallTally:
     def _shown_timers(
         self, expected: dict[int, int], delays: dict[int, _Range]
     ) -> Iterator[_Timers]:
-        """Yield what has a row each; adds to the others for what is counted together."""
+        """Yield one group per row; adds those that are merged to ``expected`` and ``delays``."""
         by_name: dict[tuple[int, int], list[_Timers]] = {}
         for (clock_id, label, _), group in self._timers.items():
             if group.size:
@@ -457,7 +460,10 @@ class CallTally:
                 _add_interval(group_of_member, member.fields.get(Field.INTERVAL, 0))
 
     def _add_timers(self, new: NewTimers) -> bool:
-        """Add one-shots that were set at once and alike; change nothing if they were not."""
+        """Add one-shots of one name that were set on one clock at one instant.
+
+        Returns whether they were; if not, nothing changes.
+        """
         if any(new.interval) or any(new.kind):
             return False
         for column in (new.at_ns, new.clock, new.label):
@@ -485,7 +491,7 @@ class CallTally:
         return group
 
     def _find_period(self, timer: _Waiting, interval_ns: int) -> None:
-        """Count a timer from now on with those of its period, which may be new to it."""
+        """Set the interval of a timer, and count it with the timers of that period from now on."""
         if interval_ns and interval_ns != timer.interval_ns:
             before = timer.group
             timer.group = group = self._timers_of(before.clock_id, before.label, interval_ns)
@@ -545,7 +551,7 @@ class CallTally:
             delay_ns = due_ns - self._local_ns(timer.group.clock_id, at_ns)
             timer.expect_from(due_ns)
             self._find_period(timer, interval_ns)
-            # How long it had waited that was overdue when its program was attached is unknown.
+            # Below 0, it was overdue when its program was attached, so its delay is unknown.
             if done == 0 and delay_ns >= 0:
                 timer.delay_ns = delay_ns
                 if interval_ns:
@@ -586,7 +592,10 @@ class CallTally:
             self._of_member.pop(gone, None)
 
     def _local_ns(self, clock_id: int, at_ns: int) -> int:
-        """Return a clock's local time; timers are often set by the thousand at one instant."""
+        """Return a clock's local time.
+
+        The last answer is kept, as timers are often set by the thousand at one instant.
+        """
         asked = clock_id, at_ns, self._clocks.mapping_version
         if self._asked != asked:
             self._asked = asked
@@ -618,7 +627,7 @@ class CallTally:
                 group.kind == TimerKind.INTERVAL_DELAY
                 and next_ns != timer.due_ns + timer.interval_ns
             ):
-                # Each interval is counted from the call before, however late that was.
+                # Each interval of this kind begins with the call before, however late that was.
                 timer.expect_from(next_ns)
             timer.due_ns = next_ns
         if late_ns > 0:
@@ -629,7 +638,7 @@ class CallTally:
                 if len(group.firsts) == _MOST_FIRSTS:
                     group.add_delay(group.firsts[0][0])
                 group.firsts.append((timer.delay_ns, late_ns))
-            # Also before it repeats: an attached program's timer shows that by its second call.
+            # Even if it repeats: a timer of an attached program shows that only by its second call.
             self._forget(timer_id)
 
     def _forget(self, timer_id: int) -> None:

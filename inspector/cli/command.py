@@ -23,8 +23,8 @@ class Subcommand:
 
     Attributes:
         add_arguments: Adds its arguments to a parser.
-        run: What runs it, or ``module:name`` of that, imported when it does: arguments and
-            help need none of what the command works with.
+        run: The function that runs it, or its ``module:name``, which is imported only to run it:
+            parsing and help need none of what the command imports.
         epilog: Examples and exit codes, shown below its arguments.
         check: Refuses invalid combinations of arguments by ``options.parser.error``.
     """
@@ -43,7 +43,7 @@ class Subcommand:
 
 @dataclass(frozen=True, slots=True)
 class CommandEntry:
-    """One command in the overview, which names them all and loads none.
+    """One command in the overview, which names all commands without importing them.
 
     Attributes:
         name: What is typed, such as ``run``.

@@ -43,7 +43,7 @@ _CHANGE: Final = f"change ({100 * CONFIDENCE:g} % interval)"
 def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
     """Print how files differ; returns 1 if a condition of failure holds, 8 if it is unknown."""
     if options.window:
-        # The window handles signals itself.
+        # Until the window handles it, SIGTERM ends the process at once: there is nothing to save.
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         return open_window(_files_to_compare(options))
     parser: ArgumentParser = options.parser
@@ -111,7 +111,7 @@ class _Test(Struct, frozen=True):
     condition: MetricCondition
     of: RunDifference  # The comparison that it is on
     difference: Difference  # The change that it is on
-    why_not: str  # Why nothing can be told; empty if something can
+    why_not: str  # Why it cannot be told whether the condition holds; empty if it can
 
     @property
     def holds(self) -> bool | None:
@@ -230,7 +230,7 @@ def _runs_lines(before: ComparedRun, after: ComparedRun) -> list[str]:
 
 
 def _parts_lines(parts: Sequence[ColumnChange | CallChange]) -> list[str]:
-    """Return what has become of columns, clocks and timers as a table, nothing without any."""
+    """Return a table of the changes of columns, clocks and timers; no lines without any."""
     if not parts:
         return []
     rows = []

@@ -46,11 +46,11 @@ from inspector.sessions.session import frames_wait
 from inspector.sessions.sources.time_sources import TIME_SOURCES, make_source
 from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
 
-#: Timers of a preview that are printed; JSON has all.
+#: Most timers of a preview that are printed; JSON has all.
 _MOST_PREVIEWED = 40
 #: A callback that takes this long without using the processor sleeps or waits for a file.
 _ASLEEP_NS = 100_000_000
-#: If this share of the frames is slow, it is not due to other programs.
+#: If more than one frame in this many is slow, other programs are not the reason.
 _OFTEN = 20
 
 
@@ -60,12 +60,12 @@ class Past(Struct, frozen=True):
     end_ns: int  # Session instant of its end
     frame_rate: Fraction
     hint: str = ""  # A sentence on what virtual time does not show, or nothing
-    within: str = ""  # Scope of a verdict, such as  in virtual time; empty for everything
+    within: str = ""  # Scope of a verdict, such as “ in virtual time”; empty for everything
     waits: bool = False  # Whether its frames are turns of a loop that waits for events
 
     @property
     def is_partial(self) -> bool:
-        """Whether parts of it are missing, as far as it was read."""
+        """Whether parts are missing in what has been read of it so far."""
         return isinstance(self.history, Recording) and self.history.is_partial
 
 
@@ -226,7 +226,7 @@ def open_past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[Pa
             session.refresh()
             if not run.is_complete:
                 say(err, f"The run ended early. {session.status.message}")
-            # The end may be slightly before the last event.
+            # The run's duration may end slightly before the last event.
             hint = "" if options.source.is_real else _work_hint(session, run)
             history, end_ns = session.history, session.timeline.at_ns
             within = " in virtual time" if hint else ""
@@ -248,8 +248,9 @@ def _work_hint(session: HostedSession, run: RunOutcome) -> str:
     budget = FrameBudget.of_rate(session.frame_rate)
     frames = session.timeline.frames
     index, took_ns = run.heaviest_frame, run.heaviest_ns
-    # Sleeping takes no processor time; some of the rest may be other programs. Virtual work
-    # is noticed: the next frame is late.
+    # Unlike the run's heaviest frame, which counts processor time, this finds callbacks that
+    # sleep, but may count other programs too. Work in virtual time is left out, as it shows:
+    # the next frame is late.
     over = [
         (busy_ns, frames.first + place)
         for place, (busy_ns, next_ns) in enumerate(

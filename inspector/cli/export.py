@@ -162,7 +162,7 @@ def _is_batch(options: Namespace) -> bool:
 
 
 def _export_each(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Export several files, a row each; one that fails does not stop the others."""
+    """Export several files and print a line on each; one that fails does not stop the others."""
     if options.out is not None:
         _make_folder(options.out)
     taken: dict[Path, str] = {}
@@ -194,8 +194,8 @@ def _make_folder(folder: Path) -> None:
 def _targets(file: str, options: Namespace) -> list[tuple[Path, AnyExporter]]:
     """Return what to write, each with its exporter.
 
-    A format that --as names is that of an output whose name ends alike; otherwise it is written
-    beside the file, or to --out.
+    An output whose suffix fits a format that --as names is written in that format. Formats that
+    no output takes are written beside the file, or to the folder --out.
     """
     named = [each for each in exporters() if each.key in options.formats]
     targets: list[tuple[Path, AnyExporter]] = []
@@ -205,7 +205,7 @@ def _targets(file: str, options: Namespace) -> list[tuple[Path, AnyExporter]]:
         named = [each for each in named if each.key != exporter.key]
     source, _column = split_column(file)
     folder = source.parent if options.out is None else options.out
-    # The first of several formats with one name is what the name alone means.
+    # If formats share a key, the key alone means the first of them.
     firsts = {each.key: each for each in reversed(named)}
     targets += [
         ((folder / source.name).with_suffix(firsts[key].suffix), firsts[key])
@@ -218,7 +218,7 @@ def _targets(file: str, options: Namespace) -> list[tuple[Path, AnyExporter]]:
 def write_each(
     paths: Iterable[Path], write: Callable[[Path], None], options: Namespace, err: TextIO
 ) -> bool:
-    """Write outputs, one of which does not stop the others; return whether all were written."""
+    """Write outputs, even after one has failed; return whether all were written."""
     are_written = True
     for path in paths:
         try:
@@ -273,7 +273,7 @@ def _write_file(
         check_knows_inspector(path, read)
     measure: Measure = worth_plotting(frames) if read.has_work else "interval"
     if read.provenance.waits:
-        # From turn to turn a loop has mostly waited.
+        # The time between turns of a loop is mostly waiting.
         measure = "busy"
     graph = graph_options(options, measure, target=read.provenance.frame_rate)
     if options.without_inspector and graph.measure != "interval":
@@ -317,7 +317,7 @@ def _events_in(
 def read_frames(
     path: Path, column: str | None, stream: str | None, err: TextIO, *, needs_frames: bool = True
 ) -> FrameFile:
-    """Read frame times, and say what the user should know about them."""
+    """Read frame times with progress, and print the notes on them."""
     with closing(Progress(err)) as progress:
         read = read_frame_file(
             path, column, stream=stream, needs_frames=needs_frames, on_progress=progress.update
@@ -327,7 +327,7 @@ def read_frames(
 
 
 def _check_known(path: Path, read: FrameFile, options: Namespace) -> None:
-    """Refuse to draw what a file does not say of its frames."""
+    """Refuse to draw what a file does not contain."""
     is_captured = read.provenance.source == CAPTURED
     for is_asked, is_known, what, instead in (
         (options.stacked, not is_captured, "the phases of frames", "Omit --stacked"),
@@ -345,7 +345,7 @@ def _check_known(path: Path, read: FrameFile, options: Namespace) -> None:
 
 
 def check_knows_inspector(path: Path, read: FrameFile) -> None:
-    """Refuse to leave out what the inspector cost where that is not known."""
+    """Refuse to leave out the inspector's share of frames if the file does not say it."""
     if not read.frames.has_shares:
         raise CaptureError(
             f"{path} does not say how much of a frame the inspector took: it is measured in real "

@@ -17,7 +17,7 @@ from inspector.formats.options import DEFAULT_DPI, DEFAULT_SIZE_PT, PRESETS, Exp
 from inspector.timebase import format_instant
 from inspector.vocabulary import Measure
 
-#: Arguments of the options with another name.
+#: The arguments of options that are named differently on the command line.
 _ARGUMENT_NAMES: Final = {
     "width_pt": "--size: the width",
     "height_pt": "--size: the height",
@@ -32,7 +32,7 @@ def refuse_existing(path: Path, options: Namespace) -> None:
 
 
 def worth_plotting(frames: FrameTimes) -> Measure:
-    """Return the interval if it varies; in virtual time it may be constant."""
+    """Return “interval” if intervals vary, else “busy”: in virtual time they may be constant."""
     times_ns = frames.interval_ns
     varies = len(times_ns) == 0 or int(times_ns.max() - times_ns.min()) > 1
     return "interval" if varies else "busy"
@@ -101,7 +101,7 @@ def graph_options(
 def _budgets_ms(
     options: Namespace, frame_rate: Fraction | None, target: Fraction | None
 ) -> tuple[float, ...]:
-    """Return the budgets, the most important first: by default that of the target."""
+    """Return the budgets, the most important first; by default that is the frame rate's."""
     if options.budget:
         return tuple(options.budget)
     own_ms = float(1000 / (frame_rate or target or DEFAULT_FRAME_RATE))

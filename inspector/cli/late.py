@@ -28,16 +28,16 @@ from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.sources.time_sources import SYSTEM
 from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
 
-#: Without news, the session is looked at so often.
+#: Longest time between two refreshes of the session, when nothing arrives.
 _TURN_S = 0.02
-#: After the end, for samples that are under way.
+#: Time to wait beyond the end for samples that are still on their way.
 _AFTER_NS = 100_000_000
 #: Causes of calls that are on time, but were set late.
 _SET_LATE = {
     Cause.AWAITING: "the job waits for something before it sets the next",
     Cause.DRIFT: "the job works before it sets the next",
 }
-#: Calls that are listed; JSON has all.
+#: Most calls that are listed; JSON has all.
 _MOST_LISTED = 40
 _UNKNOWN = "cannot be told: events are missing"
 
@@ -85,7 +85,7 @@ def _past(options: Namespace, err: TextIO) -> Iterator[Past | WatchedPrograms]:
 
 
 def launched(program: Sequence[str]) -> Launch:
-    """Return the door of a program that is started to be watched."""
+    """Return the door of a program that is launched only to be watched."""
     return Launch(tuple(program), hold=False, grant="read-only", output_to_errors=True)
 
 
@@ -202,7 +202,7 @@ def _text(found: list[LateCall], over_ns: int) -> str:
 
 
 def _set_late_lines(found: list[LateCall]) -> list[str]:
-    """Return the jobs whose calls are on time, but set late, a line each."""
+    """Return one line for each job whose calls are on time but were set late."""
     jobs: dict[tuple[str, str, str, Cause], list[int]] = {}
     for call in found:
         if call.lateness.cause in _SET_LATE:

@@ -38,7 +38,7 @@ from inspector.stop_signals import StopSignals, exit_code_of
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-#: Errors of writing the output, and what to do about each.
+#: Reasons why output cannot be written, and what to do about each.
 _NOT_WRITTEN: Final = dict.fromkeys(
     (errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "Free some space"
 ) | {errno.EBADF: "The scene, or who started this command, has closed it"}
@@ -143,11 +143,11 @@ class _ShowVersion(argparse.Action):
 
 
 def _write_what_can_be_written() -> None:
-    """Cope with what the terminal does not have: a character, or being there at all."""
+    """Keep output from failing: if closed, if its reader has gone, or if it lacks a character."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            # Closed by the caller. Its number is taken too, else the next file would get it,
-            # and with it what a library prints.
+            # The caller has closed it. Opening a file takes its descriptor too; otherwise the
+            # next file to be opened would get it, and then whatever a library prints.
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
         elif getattr(sys, name) is getattr(sys, f"__{name}__"):
             setattr(sys, name, _going_on_without_reader(getattr(sys, name)))
@@ -159,7 +159,7 @@ def _write_what_can_be_written() -> None:
 def _going_on_without_reader(stream: io.TextIOWrapper) -> io.TextIOWrapper:
     output = _Output(stream.fileno(), "w", closefd=False)
     return io.TextIOWrapper(
-        # As Python makes its own: nothing waits in errors.
+        # As Python does for its own streams: with -u there is no buffer.
         output if stream.write_through else io.BufferedWriter(output),
         encoding=stream.encoding,
         line_buffering=stream.line_buffering,
@@ -168,9 +168,9 @@ def _going_on_without_reader(stream: io.TextIOWrapper) -> io.TextIOWrapper:
 
 
 class _Output(io.FileIO):
-    """Goes nowhere once its reader (head, less) has closed the pipe.
+    """Discards what is written once the reader (head, less) has closed the pipe.
 
-    The work goes on: files are written, and conditions are judged.
+    The command goes on: files are written, and conditions are checked.
     """
 
     @override
@@ -193,7 +193,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         except SystemExit as exit_:
             # From argparse, which has printed the reason.
             code = exit_.code if isinstance(exit_.code, int) else ExitCode.OK
-        # Here, where an output that cannot be written is said.
+        # Flushed here, where a failure to write the output is reported.
         sys.stdout.flush()
     except KeyboardInterrupt as stop:
         number = stop.number if isinstance(stop, _Terminated) else signal.SIGINT
@@ -239,15 +239,15 @@ def _parse_and_run(arguments: list[str]) -> int:
     if unknown:
         options.parser.refuse_unknown(unknown)
     out = sys.stdout
-    # Output of a scene is not part of the JSON.
+    # What a scene prints must not mix with JSON.
     prints_to = sys.stderr if getattr(options, "json", False) else out
-    # Also put back at the end, whatever a scene has done to them.
+    # Restores both streams at the end, even if a scene has replaced them.
     with redirect_stdout(prints_to), redirect_stderr(sys.stderr), _terminable():
         return _run_command(options, out)
 
 
 class _Terminated(KeyboardInterrupt):
-    """The system, or the end of the terminal, has ended the program; handled like Ctrl+C."""
+    """The system, or a closed terminal, has ended the program; handled like Ctrl+C."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -298,7 +298,8 @@ def window_scene(argv: Sequence[str]) -> Path | None:
     try:
         scene = find_scene(given.scene)
     except SceneError as error:
-        # Packages are asked last, so that opening a window does not wait for them.
+        # Commands of other packages are only loaded now, so that opening a window does not
+        # wait for them.
         with _reporting(extension_problems):
             names = [entry.name for entry in COMMANDS]
         if argv[0] in names:
@@ -360,7 +361,7 @@ def build_parser(loaded: Sequence[str] | None = None) -> argparse.ArgumentParser
     parser = _Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} [SCENE] | {' | '.join(each.name for each in entries)}  [-h]",
-        # Of a command that is known, only its own help and errors are shown.
+        # The overview is not shown if one of our own commands was typed.
         description=None if own else _overview(entries),
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -27,17 +27,17 @@ _SECONDS: Final = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 class MetricCondition(Struct, frozen=True):
-    text: str  # As it was written
+    text: str  # As the user wrote it
     metric: Metric
-    sign: str  # How it is compared
-    limit: float  # With what: in the metric's unit, or as a share for a change
+    sign: str  # The operator
+    limit: float  # In the metric's unit, or as a share for a change
 
     def holds(self, value: float) -> bool:
         return _OPERATORS[self.sign](value, self.limit)
 
 
 def condition_on(text: str, parser: ArgumentParser) -> MetricCondition:
-    """Return what ``--assert`` asks of a metric, in the unit that the metric has."""
+    """Parse a condition of ``--assert``; its limit is converted to the metric's unit."""
     metric, sign, limit, unit = _parts(text, parser, "--assert")
     if {unit, metric.unit} <= _SECONDS.keys():
         limit *= _SECONDS[unit] / _SECONDS[metric.unit]
@@ -47,7 +47,7 @@ def condition_on(text: str, parser: ArgumentParser) -> MetricCondition:
 
 
 def condition_on_change(text: str, parser: ArgumentParser) -> MetricCondition:
-    """Return what ``--fail-if`` asks of the change of a metric."""
+    """Parse a condition of ``--fail-if``, which is on the change of a metric."""
     metric, sign, limit, unit = _parts(text, parser, "--fail-if")
     if unit != "%":
         parser.error(f"argument --fail-if: a change is in percent, such as +5%: {shown(text)}")
@@ -67,7 +67,7 @@ def metric_named(name: str, parser: ArgumentParser, argument: str) -> Metric:
 
 
 def _parts(text: str, parser: ArgumentParser, argument: str) -> tuple[Metric, str, float, str]:
-    """Return metric, operator, number and unit of a condition; what is none ends the command."""
+    """Return metric, operator, number and unit; an invalid condition ends the command."""
     match = _CONDITION.fullmatch(text)
     example = "“p99 < 16.7ms”" if argument == "--assert" else "“p99 > +5%”"
     if match is None:

@@ -75,7 +75,7 @@ def find_timer(history: History, timeline: Timeline, text: str) -> Match:
     if timers:
         return _one_timer(timeline, name, timers)
     members = [each.number for each in names[name]]
-    # Without a present one, a former one is taken.
+    # If none has this name now, take those that had it.
     so_called = [number for number in members if present.name_of(number) == name]
     return _one_member(timeline, name, so_called or members)
 
@@ -86,14 +86,14 @@ def _quoted(name: str) -> str:
 
 def _numbered(history: History, timeline: Timeline, digits: str, *, is_member: bool) -> Match:
     what = "member" if is_member else "timer"
-    # Longer numbers do not exist.
+    # 0, which no timer has, for a number that is too long.
     number = count_in(digits) or 0
     states = (timeline, history.state_before(history.first))
     is_there = any(number in (each.members.by_id if is_member else each.timers) for each in states)
     added = ADDED[Unit.MEMBER if is_member else Unit.TIMER]
     events = history.events(history.first, history.end)
     is_known = is_there or any(event[1] == added and event[2] == number for event in events)
-    # Events no longer in the log are explained as such.
+    # If the log has lost events, the number may have been in them: explaining it says so.
     if not is_known and (not history.first or not number):
         shown = digits if len(digits) < _MOST_DIGITS else f"{digits[:_MOST_DIGITS]}…"
         raise ArgumentError(f"This session never had a {what} of the number {shown}.")
@@ -120,7 +120,7 @@ def _names(
             names.setdefault(text_of(history, event[4]), {})[CallId(event[2])] = None
         elif event[1] in MEMBER_NAMING_KINDS and (known := members.note(event)) is not None:
             names.setdefault(known.name, {})[CallId(event[2], is_member=True)] = None
-    # What was set in a damaged part is known from a keyframe only.
+    # The events of a damaged part are missing; what it added is known only from a keyframe.
     add_those_of(timeline)
     return names, members
 
@@ -131,10 +131,10 @@ def _are_phases(present: MemberNames, calls: Iterable[CallId]) -> bool:
 
 
 def _matching(names: list[str], phases: list[str], wanted: str) -> list[str]:
-    """Return the matching names: equal, or else beginning so, or else containing it.
+    """Return the names that equal the wanted text, or else begin with it, or else contain it.
 
-    Every component director has phases such as “update” and “timers”; a part of such a name
-    matches only if it is not part of another name.
+    Every component director has phases such as “update” and “timers”, so part of a phase's name
+    counts only if no other name contains the text.
     """
     folded = wanted.casefold()
     fits: tuple[Callable[[str], bool], ...] = (

@@ -12,9 +12,9 @@ from inspector.sessions.hosted import HostedSession
 from inspector.sessions.runs.running_code import EntryWatch, running_code
 from inspector.timebase import format_duration
 
-#: Below this share done, the remaining time is a guess.
+#: Below this share done, the remaining time would be a guess.
 _GUESS: Final = 0.01
-#: Time in one frame after which the code is named.
+#: Time in one frame after which the running code is named.
 _ENDLESS_AFTER_S: Final = 5.0
 
 
@@ -44,7 +44,7 @@ class Progress:
 
 
 class EndlessCodeNote:
-    """Names code of a scene that does not return, once."""
+    """Prints which code of a scene does not return, once for each such frame."""
 
     def __init__(self, err: TextIO) -> None:
         self._session: HostedSession | None = None

@@ -94,7 +94,7 @@ def _scene_of(recording: Recording, chosen: Path | None) -> Path:
 
 
 def _move(recording: Recording, scene: Path) -> None:
-    """Replace the old place of the scene in the recording's texts by the new one."""
+    """Replace the recorded path of the scene in the recording's strings by the new one."""
     before, now = readable(recording.scene_path), readable(str(scene.absolute()))
     if before and before != now:
         recording.strings[:] = [text.replace(before, now) for text in recording.strings]

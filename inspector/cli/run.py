@@ -33,7 +33,7 @@ from inspector.sessions.sources.time_sources import SYSTEM, TIME_SOURCES, make_s
 from inspector.timebase import MAX_NS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import Measure, what_was_raised
 
-#: More frames of a capture are announced.
+#: A run of more frames than this is announced, as it takes minutes.
 _MANY_FRAMES = 5_000_000
 _DEFAULT_STEP_NS = Fraction(NS_PER_SECOND, 60)
 
@@ -41,7 +41,7 @@ _DEFAULT_STEP_NS = Fraction(NS_PER_SECOND, 60)
 class _Way(Struct, frozen=True):
     text: str
     host: SystemTimeSource  # Wakes the time source in real time
-    # Runs a session; takes a callback for the share done.
+    # Runs a session; its second argument is called with the share done.
     run: Callable[[HostedSession, Callable[[float], None]], RunOutcome]
 
 
@@ -71,7 +71,7 @@ def _run_session(
     if options.export:
         from inspector.cli.run_files import is_page
 
-        # A page has what the scene drew of itself.
+        # An exported page shows the scene's pictures, so they have to be kept.
         session.pictures.is_watched = any(map(is_page, options.export))
     if options.record is not None:
         session.recorder.keeps_pictures = not options.no_pictures
@@ -116,7 +116,7 @@ def put_out(  # noqa: PLR0913, PLR0917
     out: TextIO,
     probes: tuple[ProbeLine, ...] = (),
 ) -> RunReport:
-    """Print, export and complete the recording of a run; what fails is told after the rest."""
+    """Print and export a run, and complete its recording; failed exports are raised at the end."""
     frames = FrameTimes.from_history(session.timeline.frames)
     measure: Measure = "busy" if session.waits else worth_plotting(frames)
     graph = graph_options(options, measure, session.frame_rate)
@@ -140,7 +140,7 @@ def put_out(  # noqa: PLR0913, PLR0917
 
 
 def start_recording(recorder: Recorder, options: Namespace) -> None:
-    """Record to a new file, in place of one that may be replaced."""
+    """Record to a new file, after removing an existing one if ``--overwrite`` is given."""
     if options.overwrite:
         try:
             options.record.unlink(missing_ok=True)
@@ -151,7 +151,7 @@ def start_recording(recorder: Recorder, options: Namespace) -> None:
 
 
 def check_outputs(options: Namespace) -> None:
-    """Refuse invalid arguments of what a run leaves before it begins, so that it is not in vain."""
+    """Refuse invalid outputs before a run begins, so that it does not run in vain."""
     if options.export or options.picture is not None:
         from inspector.cli.run_files import check_files
 

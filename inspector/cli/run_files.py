@@ -42,7 +42,7 @@ def export_run(
     options: Namespace,
     out: TextIO | None,
 ) -> list[InspectorError]:
-    """Export the frames of a run; what fails is returned, and does not stop the rest."""
+    """Export the frames of a run to each file; returns the failures, which do not stop the rest."""
     failed: list[InspectorError] = []
     whole = FrameTimes.from_timeline(session.timeline, annotations=session.annotations)
     part = part_in(options)

@@ -40,20 +40,21 @@ _LISTED_FAILURES: Final = 5
 _LISTED_CLOCKS: Final = 40
 _LONG_NS: Final = 120 * NS_PER_SECOND
 _WIDEST_CELL: Final = 80
-#: So many places at which timers of one name are set have room in their line.
+#: Most call sites in the line of a timer.
 _PLACES: Final = 2
 _MEASURE_NAMES: Final[dict[Measure, str]] = {
     "interval": "frame time",
     "busy": "work in it",
     "delta": "delta",
 }
-#: The columns that are aligned to the right, in whichever table they are.
+#: The columns that are aligned to the right in every table.
 _NUMBERS: Final = frozenset(
     {"local time", "rate", "effective", "pending", "fired", "delay", "expected", "skipped"}
     | {"max late", "scale", "holds", "called", "took, ms", "longest", "process", "events"}
     | {"probe, ms", "of time"}
 )
-#: Of products of rates: more than a double has, and the exact ones of thousands are long.
+#: For products of rates: more digits than a double has, but limited, since the exact product of
+#: thousands of rates would be very long.
 _DIGITS: Final = Context(prec=40)
 #: The state of a program that has not ended.
 ATTACHED: Final = "attached"
@@ -67,7 +68,7 @@ class ClockLine(Struct, frozen=True):
     local_ns: int
     rate: str
     effective_rate: str  # Local seconds per session second
-    state: str  # running, or why not
+    state: str  # “running”, or why it stands still
     pending: int
     fired: int
 
@@ -79,7 +80,7 @@ class ProbeLine(Struct, frozen=True):
     pid: int | None  # Its process; None for a page of a browser
     runtime: str
     adapters: tuple[str, ...]  # The libraries whose clocks and timers were read
-    not_followed: str  # What of its time was not, or empty
+    not_followed: str  # What no adapter followed; empty for nothing
     cpu_ns: int  # Processor time of the probe
     interval_ns: int  # The time over which it was measured
     events: int
@@ -95,8 +96,8 @@ class RunReport(Struct, frozen=True):
     timeline: Timeline
     tally: CallTally
     whole: FrameTimes  # All frames
-    frames: FrameTimes  # Those that count in the statistics
-    left_out: int | None  # Frames over the first budget by the inspector alone; None if they count
+    frames: FrameTimes  # The frames that count in the statistics
+    left_out: int | None  # Frames over the first budget due to the inspector; None if they count
     measure: Measure  # The time of a frame that is compared with budgets
     budgets: Sequence[FrameBudget]
     probes: tuple[ProbeLine, ...] = ()
@@ -110,9 +111,10 @@ class RunReport(Struct, frozen=True):
         timeline, fired = self.timeline, self.tally.fired_by_clock()
         root_id = timeline.root_id
         lines: list[ClockLine] = []
-        # By clock: depth, local time, effective rate, and whether and why it stands still.
+        # By clock: depth, local time, effective rate, and why clocks below it stand still (“” if
+        # they do not).
         known = {0: (-1, timeline.at_ns, Decimal(1), "")}
-        # Depth first, so that what is above a clock is known.
+        # Depth first, so that the parent of each clock is known before it.
         for number in [] if root_id is None else timeline.branch(root_id):
             clock = timeline.clocks[number]
             depth, above_ns, above_rate, stopped = known[clock.parent_id]
@@ -184,7 +186,7 @@ def report_values(report: RunReport) -> dict[str, object]:
             for timer in report.timers
         ],
         "keepers": [structs.asdict(line) for line in report.tally.systems(timeline)],
-        # The names of the JSON stay as they have always been.
+        # In JSON, an owner keeps its former name, so that programs can rely on it.
         "calls": [
             {
                 ("keeper" if name == "owner" else name): each
@@ -237,11 +239,11 @@ def _head(report: RunReport) -> str:
     run, frames = report.run, report.frames
     passed, took = ns_to_seconds(run.session_ns), run.took_ns / NS_PER_SECOND
     faster = f", {passed / took:,.0f} times real time" if took and passed / took >= 2 else ""  # noqa: PLR2004
-    # Programs that only wait have no frames to speak of.
+    # Attached programs that only wait run no frames.
     has_frames = run.frames or not report.probes
     frames_in = f"{counted(run.frames, 'frame')} in " if has_frames else ""
     lines = [
-        # Nothing but a launched program has a command line of its own.
+        # The place is not repeated if it is the title, as for a program that was not launched.
         *dict.fromkeys((report.title, report.scene)),
         "",
         f"{frames_in}{format_instant(run.session_ns)}, {report.how}",
@@ -423,8 +425,8 @@ def table(
     right: set[int],
     more: str = "",
 ) -> str:
-    """Return rows under a heading, columns aligned, with what is left out."""
-    # The last column has all the room there is.
+    """Return rows under a heading with aligned columns; ``more`` names what is left out."""
+    # Only the last column is not shortened.
     rows = [[*map(short_line, row[:-1]), one_line(row[-1])] for row in rows]
     widths = [max(len(line[i]) for line in (heading, *rows)) for i in range(len(heading))]
     rule = ["─" * width for width in widths]
@@ -448,7 +450,7 @@ def _ms(ns: int) -> str:
 
 
 def _delay(count: TimerCount) -> str:
-    """Return the delay of one-shots; nothing for timers with a schedule."""
+    """Return the range of delays; empty if it is that of the intervals."""
     least_ns, most_ns = count.delay_ns, count.longest_delay_ns
     is_interval = (least_ns, most_ns) == (count.interval_ns, count.longest_interval_ns)
     return (

@@ -42,19 +42,19 @@ from inspector.formats.series import damage_in, series_of
 from inspector.sessions.frame_files import FrameFile, read_frame_file
 from inspector.timebase import format_duration
 
-#: Metrics that a condition may be on however few frames there are.
+#: Metrics that conditions may use however few frames there are.
 _OF_ANY_LENGTH: Final = frozenset({"frames", "duration"})
-#: Shown of several files, unless metrics are chosen.
+#: Metrics that are shown for several files, unless others are chosen.
 _FEW: Final = ("frames", "fps", "p50", "p95", "p99", "max", "frameview.low-1", "capframex.low-1")
 
 
 class _Checked(Struct, frozen=True):
-    """A condition that does not hold, or of which that is not known."""
+    """A condition that does not hold, or that cannot be checked."""
 
     file: str  # How the file was named
     condition: MetricCondition
-    value: MetricValue  # What it is on
-    why_not: str  # Why nothing can be told; empty if it does not hold
+    value: MetricValue  # The value that it is about
+    why_not: str  # Why it cannot be checked; empty if it does not hold
 
     @property
     def text(self) -> str:
@@ -73,15 +73,15 @@ class _Checked(Struct, frozen=True):
 
 
 class _Read(Struct, frozen=True):
-    text: str  # How it was named
-    file: FrameFile  # What is in it
+    text: str  # How the file was named
+    file: FrameFile
     series: TimeSeries  # The frame times that are asked for
     frames: FrameTimes  # The frames that are asked for
-    left_out: int | None = None  # How many frames are left out of them, None if none were to be
-    outliers: Outliers | None = None  # Which long frames are left out, None if none were to be
+    left_out: int | None = None  # Frames left out of them for the inspector; None if not asked for
+    outliers: Outliers | None = None  # Long frames left out; None if not asked for
 
     def columns(self, err: TextIO) -> list[ColumnSummary]:
-        """Return the columns of the capture beside the frame times, in numbers; say what is not."""
+        """Summarise the capture's other columns of numbers; prints a note on damage in them."""
         beside, frames = self.frames.beside, self.frames
         if beside is None:
             return []
@@ -162,7 +162,7 @@ def _outcome(checked: Sequence[_Checked], unread: Mapping[str, str]) -> ExitCode
 def _check(
     read: _Read, condition: MetricCondition, value: MetricValue, options: Namespace
 ) -> _Checked | None:
-    """Return why a condition does not hold, or why that cannot be told; nothing if it holds."""
+    """Return the condition if it does not hold or cannot be checked; ``None`` if it holds."""
     metric, count = condition.metric, len(read.series)
     why_not = ""
     if value.value is None:
@@ -200,7 +200,7 @@ def _results(
 
 
 def _read_all(options: Namespace, err: TextIO) -> tuple[list[_Read], dict[str, str]]:
-    """Read the files; of several, return why some cannot be read."""
+    """Read the files; of several, also return which cannot be read, and why."""
     files: list[_Read] = []
     unread: dict[str, str] = {}
     for text in options.files:
@@ -285,14 +285,14 @@ def _read(text: str, options: Namespace, err: TextIO) -> _Read:
         message = f"{path} has samples, not every frame: no outliers can be left out."
         raise CaptureError(f"{message} Omit --without-outliers.")
     series, found = without_outliers(series)
-    # As they are numbered in the file, where frames that take no time count.
+    # Numbered as in the file, which also counts frames that take no time.
     outliers = structs.replace(found, places=frames.index[frames.interval_ns > 0][found.places])
     say(err, f"{text}: {outliers.text}. {outliers.ranges_text}".strip())
     return _Read(text, file, series, frames, left_out, outliers)
 
 
 def _budget(path: Path, file: FrameFile, options: Namespace) -> FrameBudget:
-    """Return what frames are held against: the refresh rate, or the target of the scene."""
+    """Return the budget of frames, from the refresh rate or else the target frame rate."""
     rate = file.provenance.frame_rate
     if options.refresh is None and rate is None:
         message = f"{path} has no target frame rate. Add --refresh, such as --refresh 60."
@@ -302,7 +302,7 @@ def _budget(path: Path, file: FrameFile, options: Namespace) -> FrameBudget:
 
 def _one_text(read: _Read, values: Sequence[MetricValue], *, is_all: bool) -> str:
     if is_all and read.file.samples:
-        # Most of them need every frame, which was said with the notes on the file.
+        # Most metrics need every frame; the notes on the file say that already.
         values = [value for value in values if value.value is not None]
     rows, former = [], None
     for value in values:

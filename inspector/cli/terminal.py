@@ -12,7 +12,7 @@ PROGRAM: Final = "timeline-inspector"
 
 
 def say(err: TextIO, *sentences: object) -> None:
-    """Write sentences, a line each, after the program's name."""
+    """Write sentences on lines of their own, each after the program's name."""
     err.writelines(f"{PROGRAM}: {sentence}\n" for sentence in sentences)
 
 

@@ -1,6 +1,6 @@
 """The commands that need no window, one entry each.
 
-A new command is a file here with a :class:`~inspector.cli.command.Command`, and its entry in
+A new command is a file here with a :class:`~inspector.cli.command.Subcommand`, and its entry in
 :data:`COMMANDS`; the overview, ``--help`` and the window's own arguments follow from it. The
 file is imported only when its command is typed.
 """
@@ -14,7 +14,7 @@ from inspector.extensions import Registry
 
 
 def _check(entry: CommandEntry) -> str:
-    """Return why a command of a package cannot be typed or found, or nothing."""
+    """Return why a command of another package cannot be offered; empty if it can."""
     is_word = entry.name.replace("-", "").isalnum() and not entry.name.startswith("-")
     if not is_word:
         return f"“{entry.name}” is not one word"

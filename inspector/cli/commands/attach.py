@@ -151,7 +151,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_outputs(parser)
 
 
-#: Options that need no window.
+#: Options that work only without a window, which ``--seconds`` asks for.
 _HEADLESS: Final = ("rate", "hold_at", "hold_for", "stream", "export", "record", "quiet")
 
 
@@ -185,7 +185,7 @@ def _check(options: Namespace) -> None:
         if not ways:
             error("give a program to watch: its command line, or its process")
         return
-    # Programs are listed as JSON too.
+    # Without a program to attach to, --json is for the list of programs.
     names = [*_HEADLESS, *(["json"] if ways else [])]
     given = next((name for name in names if getattr(options, name) not in (None, [], False)), None)
     if given is not None:
@@ -204,7 +204,7 @@ def _read_program(options: Namespace) -> None:
             pid = count(command[0])
         except ArgumentTypeError as error:
             options.parser.error(f"argument PID: {error}")
-        # Options may follow the process, as there is no program that they could be for.
+        # What follows a process are our own options: there is no program to hand them to.
         options.parser.parse_args(command[1:], options)
         if options.program:
             options.parser.error(f"unrecognized arguments: {' '.join(options.program)}")

@@ -18,7 +18,7 @@ Load it where the shell starts:
          (with “fpath+=~/.zfunc” before “compinit” in ~/.zshrc)
   fish   timeline-inspector completion fish > ~/.config/fish/completions/timeline-inspector.fish
 """
-#: What is completed for an argument, by a word in how help names it.
+#: What an argument completes to, by a word in its ``metavar``.
 _COMPLETED: Final = {
     "PROGRAM": {
         "bash": "_timeline_inspector_program",
@@ -37,8 +37,8 @@ _COMPLETED: Final = {
     "DIR": shtab.DIRECTORY,
 }
 
-#: By shell, what of shtab's script becomes what: files stand in place of a command too, which the
-#: window opens, and zsh can read the script with “source”.
+#: Replacements in shtab's script, by shell. In place of a command, files complete too, because the
+#: window opens them; and zsh can also load the script with “source”.
 _REPLACED: Final = {
     "bash": [("complete -o bashdefault", "complete -o bashdefault -o default")],
     "zsh": [
@@ -80,7 +80,7 @@ def _actions(parser: ArgumentParser) -> Iterator[Action]:
     for action in parser._actions:  # noqa: SLF001 - argparse has no other way to them
         yield action
         if isinstance(action, _SubParsersAction):
-            # Suppressed in the overview, which lists the commands itself.
+            # Undo SUPPRESS, which is for the overview: shtab would leave out the commands.
             action.help = None
             for command in action.choices.values():
                 yield from _actions(command)

@@ -40,7 +40,7 @@ examples:
 Exit code 0 if all works, 1 if something does not.
 """
 
-#: Qt may hang where a display does not answer.
+#: Longest time to wait for another process: Qt hangs if a display does not answer.
 _PATIENCE_S: Final = 20
 _OPENS_A_WINDOW: Final = """
 import sys
@@ -54,7 +54,7 @@ print(f"Qt {qVersion()} on {application.platformName()}, {size.width()}x{size.he
 """
 _DISPLAY: Final = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM", "QT_SCALE_FACTOR")
 _WIDTH: Final = 100
-#: What needs the extras of the package.
+#: Which features need each extra of the package.
 _NEEDED_FOR: Final = {
     "arrow": "only Parquet and Arrow need it",
     "mcp": "only the command mcp needs it",
@@ -106,7 +106,7 @@ def _checks() -> Iterator[Check]:
 
 
 def _packages() -> Iterator[Check]:
-    """Yield the packages that this one needs; extras are named where they are missing."""
+    """Yield the required and optional packages; a missing optional one is no problem."""
     try:
         lines = requires(PROGRAM) or []
     except PackageNotFoundError:

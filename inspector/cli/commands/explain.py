@@ -12,7 +12,7 @@ from inspector.cli.commands.values import add_stream, add_time_source, budget_ms
 from inspector.timebase import parse_duration_ns
 
 DEFAULT_SECONDS: Final = 60
-#: Default in real time, where the user waits.
+#: Default duration in real time, which the user spends waiting.
 DEFAULT_REAL_SECONDS: Final = 10
 
 EXPLAIN_EPILOG: Final = f"""\

@@ -20,9 +20,9 @@ from inspector.cli.commands.values import (
 from inspector.formats.export import exporters
 from inspector.formats.options import FIGURES, PRESETS
 
-#: What is not an exporter, as it writes a whole recording as a program.
+#: The format without an exporter: it makes a test program of a whole recording.
 PYTEST: Final = "pytest"
-#: An output that is no file.
+#: The output ``-``, which is not a file.
 STANDARD_OUTPUT: Final = Path("-")
 
 EXPORT_EPILOG: Final = """\
@@ -110,7 +110,7 @@ def add_export_arguments(parser: ArgumentParser) -> None:
 
 
 def add_overwrite(parser: ArgumentParser | _ArgumentGroup) -> None:
-    """Add the argument without which no file is replaced."""
+    """Add ``--overwrite``; without it, no file is replaced."""
     parser.add_argument("--overwrite", action="store_true", help="replace files that exist")
 
 
@@ -148,7 +148,7 @@ def _check_several(options: Namespace) -> None:
 
 
 def check_preset(options: Namespace) -> None:
-    """Refuse two sizes."""
+    """Refuse a size or resolution beside a preset, which has its own."""
     if options.preset is not None and (options.size is not None or options.dpi is not None):
         options.parser.error("argument --preset: it has a size; omit --size and --dpi")
 

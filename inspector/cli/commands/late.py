@@ -9,7 +9,7 @@ from inspector.cli.command import Subcommand
 from inspector.cli.commands.attach import add_hosts
 from inspector.cli.commands.values import add_stream, add_time_source, duration_ns
 
-#: Default time for which programs and scenes are watched.
+#: Default time for which a program is watched, in seconds.
 DEFAULT_SECONDS: Final = 10
 
 EPILOG: Final = f"""\
@@ -75,7 +75,7 @@ def _check(options: Namespace) -> None:
         error("write the program that runs on the other host after --")
     if not target:
         error("name a recording or a scene, or write a program after --")
-    # Options may follow the file, as there is no program that they could be for.
+    # What follows the file are our own options: there is no program to hand them to.
     options.parser.parse_args(target[1:], options)
     if options.target:
         error(f"unrecognized arguments: {' '.join(options.target)}; write a program after --")

@@ -98,7 +98,7 @@ def _run(options: Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def _answer(query: Query, files: Sequence[Queried]) -> Answer:
-    """Run a query beside the main thread, which a signal reaches only once it is over."""
+    """Run a query in another thread, so that the main thread can handle signals meanwhile."""
     from concurrent.futures import ThreadPoolExecutor  # not for the help of the command
 
     with ThreadPoolExecutor(1, "query") as executor:

@@ -46,7 +46,7 @@ def add_common_arguments(parser: ArgumentParser) -> None:
         nargs=REMAINDER,
         help="a program that may be launched under any grant",
     )
-    # What scenes print is no answer.
+    # Sends what scenes print to standard error: standard output is for answers.
     parser.set_defaults(json=True)
     parser.add_argument(
         "--grant",

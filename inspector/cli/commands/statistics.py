@@ -16,7 +16,8 @@ from inspector.cli.commands.values import (
 )
 from inspector.foreign.numbers import number_in, refusal
 
-#: CapFrameX's defaults, as of :class:`~inspector.analysis.statistics.time_series.StutterLimits`.
+#: CapFrameX's defaults, the same as in
+#: :class:`~inspector.analysis.statistics.time_series.StutterLimits`; help does not import that.
 _STUTTER: Final = 2.5
 _LOW_FPS: Final = 25.0
 STATS_EPILOG: Final = """\
@@ -241,7 +242,7 @@ def add_compare_arguments(compare: ArgumentParser) -> None:
 
 
 def check_comparison(options: Namespace) -> None:
-    """Refuse files in both ways, or in neither, and what needs conditions without any."""
+    """Refuse files named in both ways or in neither, and options that do not go together."""
     parser: ArgumentParser = options.parser
     given = [name for name in ("before", "after") if getattr(options, f"runs_{name}")]
     if given and options.before is not None:

@@ -71,7 +71,7 @@ def output_file(text: str) -> Path:
 
 
 def number_of_one(text: str) -> int:
-    """Parse the number of an annotation, from 0."""
+    """Parse the number of an annotation, 0 or more."""
     number = count_in(text.strip())
     if number is None:
         raise ArgumentTypeError(f"not a number of an annotation: {shown(text)}")
@@ -79,7 +79,7 @@ def number_of_one(text: str) -> int:
 
 
 def port(text: str) -> int:
-    """Parse a number of a port, 0 for any."""
+    """Parse a port number; 0 for any port."""
     port = count_in(text.strip())
     if port is None or port >= 2**16:
         raise ArgumentTypeError(f"not a port: {shown(text)}")
@@ -87,7 +87,7 @@ def port(text: str) -> int:
 
 
 def _typed(parse: Callable[[str], _ValueT]) -> Callable[[str], _ValueT]:
-    """Return a parser for ``argparse``, of one that raises ``ValueError``."""
+    """Make a parser that raises ``ValueError`` report that to ``argparse``."""
 
     def typed(text: str) -> _ValueT:
         try:
