@@ -29,8 +29,8 @@ from inspector.tokens import ThemeName
 _SIZE: Final = 7.5
 _HEAD: Final = 13.0
 _FOOT: Final = 15.0
-#: The axis ends at so many times this percentile, so that what is usual is in the middle; longer
-#: frames are cut off and marked.
+#: The axis of frame times ends at ``_TIMES`` times this percentile, so that usual frames are in the
+#: middle; longer frames are cut off and marked.
 _SHOWN_PERCENT: Final = 99
 _TIMES: Final = 2.0
 _ROOM: Final = 1.15

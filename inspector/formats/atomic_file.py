@@ -27,7 +27,7 @@ def check_target(path: Path) -> None:
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ExportError(_refusal(path))
     try:
-        # Only trying tells: a file system may be read-only, or refuse our files.
+        # Only an attempt shows it: a file system may be read-only, or refuse our files.
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError:

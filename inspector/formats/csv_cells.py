@@ -1,8 +1,8 @@
 """Free text in CSV cells: quoted, and never a formula.
 
 A spreadsheet evaluates a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage
-return. Such a text is written after an apostrophe, which spreadsheets take for "this is text",
-and is read back without it.
+return. Such a text is written after an apostrophe, by which spreadsheets recognise text, and is
+read back without it.
 """
 
 from typing import Final

@@ -1,8 +1,8 @@
 """The distribution of frame times as a chart: histogram, cumulative, or the long end of it.
 
-One chart may hold the frames of several captures. Times are on a linear axis that ends where all
-but half a percent of the frames have been, or earlier if the rest is far away; what is longer is
-counted in a bin of its own, so long frames neither flatten the chart nor get lost.
+One chart may hold the frames of several captures. Times are on a linear axis that ends at the time
+that half a percent of the frames exceed, or earlier if that is far away. Longer frames are counted
+in a bin of their own, so that they neither flatten the chart nor get lost.
 """
 
 from __future__ import annotations
@@ -42,29 +42,29 @@ L_SHAPE_PERCENTS: Final = (*range(90, 100), 99.5, 99.8, 99.9, 99.95)
 
 _BINS: Final = 60
 _SHOWN_PERCENT: Final = 99.5
-#: The axis begins at 0 unless the shortest time is beyond this share of it.
+#: The axis begins at 0 unless the shortest time is beyond this share of the end of the axis.
 _FROM_ZERO: Final = 0.4
 #: Size of its texts, in points.
 TEXT_PT: Final = 7.5
 _HEAD: Final = 13.0
-#: Above the data, for the names of budgets.
+#: Room above the data for the names of budgets.
 _NAMES: Final = 9.5
-#: The same without a heading, in a box that is lower than this.
+#: The same without a heading; then the height below which a box has no heading.
 _NAMES_ALONE: Final = 11.5
 _LOW: Final = 60.0
-#: Below the data, for the times; and below these, for how many are longer.
+#: Room below the data for the times, and below these for the number of longer frames.
 _FOOT: Final = 13.5
 _BELOW_TIMES: Final = 11.5
-#: Below it, for the names of curves where there are several.
+#: Room below that for the names of curves, if there are several.
 _KEY: Final = 10.0
 _LEAST_BAR: Final = 1.5
 #: Bars leave room for the names of budgets above them.
 _ROOM: Final = 1.12
 _SAMPLE: Final = 14.0
-#: Width of the bin of all that is longer, by that of all others: few bins are no reason for more.
+#: Width of the bin of longer frames, as a share of all others together, however few these are.
 _LONGER: Final = 0.05
 _WIDTH: Final = 1.4
-#: Of a picture of its own.
+#: Height of a chart that is a picture by itself.
 _HEIGHT: Final = 190.0
 
 _Heights = Sequence["NDArray[np.float64]"]
@@ -89,8 +89,8 @@ class DistributionChart(Struct, frozen=True, eq=False):
     kind: ChartKind
     curves: tuple[Curve, ...]  # Whose frames
     area: Box  # Where the data are, in points
-    # Edges of the bins, from the left; the last one is the end of time. For the L-shape, the times
-    # that the percentiles of the first curve begin at.
+    # Edges of the bins, from the left; the last one is MAX_NS. For the L-shape, the percentiles of
+    # the first curve.
     edges_ns: tuple[int, ...]
     items: tuple[Item, ...] = ()
 
@@ -128,7 +128,7 @@ class DistributionChart(Struct, frozen=True, eq=False):
 
     @property
     def _slots(self) -> float:
-        """The width of all bins, in usual bins."""
+        """The width of all bins, in widths of a usual bin."""
         if self.kind is ChartKind.L_SHAPE:
             return self.count
         return (self.count - 1) * (1 + _LONGER)
@@ -186,11 +186,11 @@ class _Chart(Struct, frozen=True):
     colors: GraphColors
     band_ns: tuple[int, int] | None
     beside: tuple[Curve, ...] = ()
-    is_low: bool = False  # Whether the data have the room of what explains
+    is_low: bool = False  # Whether the box is so low that the heading is left out
 
     @property
     def measured(self) -> tuple[Curve, ...]:
-        """The frames that the axes are made for."""
+        """The curves that determine the axes."""
         return self.beside or self.curves
 
     def over_times(
@@ -232,7 +232,7 @@ class _Chart(Struct, frozen=True):
             y = round(self.area.bottom - tick.value_ns / top_ns * self.area.height, 2)
             items += self._level(y, tick.label)
         free = inf
-        # The highest are the longest, and the most wanted.
+        # From the right, as the highest percentiles matter most and their labels need most room.
         for number, percent in reversed(tuple(enumerate(L_SHAPE_PERCENTS))):
             x, text = round(chart.x_of(number + 0.5), 2), f"{percent:g}"
             half = text_width(text, TEXT_PT) / 2 + 1
@@ -288,7 +288,7 @@ class _Chart(Struct, frozen=True):
         return items
 
     def _growth(self, chart: DistributionChart) -> list[Item]:
-        """Return the share of frames up to each time, exact at every point."""
+        """Return curves of the share of frames up to each time; every point is exact."""
         low_ns, high_ns = chart.edges_ns[0], chart.edges_ns[-2]
         end = chart.x_of(chart.count - 1)
         places = np.linspace(0.0, 1.0, max(int(end - self.area.x), 2))
@@ -352,7 +352,7 @@ class _Chart(Struct, frozen=True):
         ticks = duration_ticks(high_ns, max(2, int(width / 48)), low_ns)
         widest = max(text_width(f"{each.label} {ticks.unit}", TEXT_PT) for each in ticks.ticks)
         if widest * len(ticks.ticks) > width:
-            # Frame times that differ by nanoseconds have long numbers.
+            # If frame times differ by nanoseconds only, their labels are long.
             ticks = duration_ticks(high_ns, max(1, int(width / widest)), low_ns)
         items: list[Item] = []
         unit = (edge - area.x) / (high_ns - low_ns)
@@ -371,7 +371,7 @@ class _Chart(Struct, frozen=True):
         return items
 
     def _longer(self, chart: DistributionChart) -> str:
-        """Return how many frames are in the last bin, nothing without any."""
+        """Return how many frames are in the last bin, as text; empty if there are none."""
         high_ns = chart.edges_ns[-2]
         counts = [int(each.times.histogram((high_ns, MAX_NS)).sum()) for each in self.curves]
         if not any(counts) or self.area.right <= chart.x_of(chart.count - 1):
@@ -408,7 +408,7 @@ class _Chart(Struct, frozen=True):
 
 
 def bin_edges_ns(times: Sequence[Distribution]) -> tuple[int, ...]:
-    """Return round edges of the bins of some distributions; the last bin has all that is longer."""
+    """Return round edges of bins for some distributions; the last bin has all longer frames."""
     low_ns = min(int(each.of_ranks([0])[0]) for each in times)
     longest_ns = max(int(each.of_ranks([len(each) - 1])[0]) for each in times)
     high_ns = max(map(_shown_up_to_ns, times))
@@ -424,7 +424,7 @@ def bin_edges_ns(times: Sequence[Distribution]) -> tuple[int, ...]:
 
 
 def _shown_up_to_ns(times: Distribution) -> int:
-    """Return the time from which frames share a bin: most are shorter, and none far away."""
+    """Return where the axis ends: at the 99.5th percentile, or nearer if that is far away."""
     median_ns, usual_ns, high_ns = times.percentiles([50, 95, _SHOWN_PERCENT]).tolist()
     return int(min(high_ns, max(4 * median_ns, 2 * usual_ns)))
 

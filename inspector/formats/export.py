@@ -93,7 +93,7 @@ PAGE: Final[FileFormat[Timed, ExportOptions]] = FileFormat(
     "session to explore in a browser",
     "inspector.formats.page.page:write_page",
 )
-#: The lanes of a session below its frames; of files without events the frames alone.
+#: Exporters of frames with the lanes below them; files without events have frames only.
 TIMELINE_EXPORTERS: Final[tuple[FileFormat[Timed, ExportOptions], ...]] = (
     *(
         replace(each, format=f"Timeline {each.format}", suffix=f".timeline{each.suffix}")
@@ -101,7 +101,7 @@ TIMELINE_EXPORTERS: Final[tuple[FileFormat[Timed, ExportOptions], ...]] = (
     ),
     PAGE,
 )
-#: What is written of all events of a session, rather than of its frames.
+#: Exporters of the events of a session.
 TRACE_EXPORTERS: Final[tuple[FileFormat[Events, ExportOptions], ...]] = (
     FileFormat(
         "Chrome trace",
@@ -123,7 +123,7 @@ def exporters() -> tuple[AnyExporter, ...]:
 
 
 def exporter_for(path: Path, wanted: Iterable[AnyExporter] = ()) -> AnyExporter:
-    """Return the exporter that the suffix of ``path`` names, one of those wanted if possible."""
+    """Return the exporter for the suffix of ``path``, one of ``wanted`` if possible."""
     ending = path.suffix.lower()
     fitting = (each for each in wanted if ending and each.suffix.endswith(ending))
     return next(fitting, None) or format_for(path, exporters())
@@ -144,10 +144,10 @@ def export_frames(  # noqa: PLR0913 - what, how, and where
     exporter: AnyExporter | None = None,
     replaces_pages: bool = False,
 ) -> tuple[Path, ...]:
-    """Write frames, or the events of their session, completely or not at all; returns the files.
+    """Write frames, or the events of their session, completely or not at all; return the files.
 
-    The exporter is by default that of the suffix. Further pages of a picture may replace files as
-    the file itself may.
+    The exporter is by default that of the suffix. Further pages of a picture replace existing files
+    only if the file itself may.
     """
     chosen = exporter or exporter_for(path)
     chosen.check(path)

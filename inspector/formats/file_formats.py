@@ -32,7 +32,7 @@ class HasResolution(Protocol):
         """Whether the size of an SVG is in pixels of that resolution, not in points."""
 
 
-#: What writes the pages of a picture that have files of their own.
+#: Functions that write the further pages of a picture, each to a file of its own.
 Pages: TypeAlias = tuple[Callable[[BinaryIO], None], ...]
 #: The data to write.
 DataT = TypeVar("DataT")
@@ -49,11 +49,11 @@ class FileFormat(Generic[DataT, OptionsT]):
         format: Name of the format.
         suffix: Its suffix, with the dot.
         description: What the file is for, in a few words.
-        write: What writes to a binary stream, or ``module:name`` of that, imported when it
-            does: the help of commands names the formats and needs none of what writes them. It
-            may return what writes further pages, each to a file of its own.
-        is_picture: Whether the file shows the graph, or else holds the data.
-        needs: The package that writing needs, if it is one that need not be there.
+        write: A function that writes to a binary stream, or its ``module:name``, imported when
+            it is called: the help of commands lists the formats without importing exporters. It
+            may return functions that write further pages, each to a file of its own.
+        is_picture: Whether the file shows the graph; otherwise it holds the data.
+        needs: The optional package that writing needs, if any.
     """
 
     format: str
@@ -70,12 +70,12 @@ class FileFormat(Generic[DataT, OptionsT]):
 
     @property
     def key(self) -> str:
-        """Its name where one word is typed: ``png``, and ``trace`` for ``.trace.json``."""
+        """Its name as a single word: ``png``, and ``trace`` for ``.trace.json``."""
         return self.suffix.split(".")[1]
 
     @property
     def missing(self) -> str:
-        """Why it cannot be written here, empty if it can."""
+        """Why the format cannot be written here; empty if it can."""
         if not self.needs or find_spec(self.needs) is not None:
             return ""
         what = f"{self.format} needs {self.needs}, which is not installed"
@@ -90,7 +90,7 @@ class FileFormat(Generic[DataT, OptionsT]):
     def write_to(
         self, stream: BinaryIO, data: DataT, provenance: Provenance, options: OptionsT
     ) -> Pages:
-        """Write to a binary stream; returns what writes the pages that have files of their own."""
+        """Write to a binary stream; return the functions that write further pages."""
         write = object_at(self.write) if isinstance(self.write, str) else self.write
         pages = write(data, provenance, options, stream)
         return pages if isinstance(pages, tuple) else ()
@@ -143,8 +143,8 @@ def picture_formats(
     """Return the picture formats: PNG, SVG and PDF.
 
     Args:
-        draw: What makes the picture, or its pages, or ``module:name`` of that.
-        what: Its contents in a word or two: "the graph".
+        draw: A function that returns the picture or its pages, or its ``module:name``.
+        what: The contents of the picture in a word or two: "the graph".
     """
 
     def drawn(

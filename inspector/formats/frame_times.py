@@ -34,9 +34,9 @@ NsColumn: TypeAlias = "NDArray[np.int64]"
 CAPTURED: Final = "capture"
 
 
-#: What is in no share of the interval.
+#: The column for the part of the interval that is in no share.
 UNKNOWN_COLUMN: Final = "unknown_share_ns"
-#: Names in files of where the interval went.
+#: Names in files of the columns for the shares of the interval.
 SHARE_COLUMNS: Final = (*(share.column for share in Share), UNKNOWN_COLUMN)
 _EAGER: Final = ("at_ns", "interval_ns")
 #: Frames that are read from a file at a time.
@@ -65,21 +65,21 @@ class Beside(Protocol):
     def between(self, start: int, stop: int) -> Beside: ...
 
     def cells(self, columns: Sequence[int]) -> Iterator[list[TextCells]]:
-        """Yield some columns by their places, as they are written, in parts of the frames."""
+        """Yield columns, given their places, as text, in parts of the frames."""
 
     def numbers(self, columns: Sequence[int]) -> list[NDArray[np.float64]]:
-        """Return some columns by their places as numbers, not a number where there is none."""
+        """Return columns, given their places, as numbers; NaN where there is none."""
 
     def damage(self, columns: Sequence[int]) -> dict[int, str]:
-        """Return what of some columns are neither numbers nor missing, as sentences."""
+        """Return how many values of columns are neither numbers nor missing, as sentences."""
 
 
 class FrameTimes(Struct, frozen=True, eq=False):
     """Consecutive frames, one array entry each, all int64.
 
-    A frame time ends at the instant of its frame, in sessions, recordings, captures and all that
-    is exported: it is what has passed since the frame before. A session's frame calls its
-    callbacks from there on; a capture's was presented there.
+    A frame time is the time since the frame before, in sessions, recordings, captures and exports,
+    so it ends at the instant of its frame. A frame of a session calls its callbacks from there on;
+    a frame of a capture was presented there.
     """
 
     index: NsColumn
@@ -87,13 +87,13 @@ class FrameTimes(Struct, frozen=True, eq=False):
     # The frame time: source time from the instant of the frame before to its own.
     interval_ns: NsColumn
     history: FrameHistory  # Has all columns of these frames, perhaps of others too
-    has_shares: bool = False  # Whether it was measured where the interval went
+    has_shares: bool = False  # Whether the shares of the interval were measured
     interventions: tuple[Intervention, ...] = ()
     markers: tuple[Marker, ...] = ()  # Bookmarks, notes, named ranges and marks in these frames
-    # Why these are samples and not every frame, so that nothing can be said that depends on every
-    # frame; empty if they are all.
+    # Why these are samples and not every frame, which rules out statistics that need every frame;
+    # empty if they are all.
     samples: str = ""
-    facts: FrameFacts | None = None  # What a capture says of the frames besides; None for nothing
+    facts: FrameFacts | None = None  # Further facts in a capture about the frames; None for none
     beside: Beside | None = None  # The columns of a capture beside the frame times; None for none
 
     def __len__(self) -> int:
@@ -121,16 +121,16 @@ class FrameTimes(Struct, frozen=True, eq=False):
         return self._column(share)
 
     def _column(self, name: str | Phase | Share) -> NsColumn:
-        """Return a column, of a recording read whenever it is asked for."""
+        """Return a column; of a recording it is read from the file at each call."""
         if not len(self):
             return self.interval_ns
         first, last = int(self.index[0]), int(self.index[-1])
         found = self.history.part(name, first, last + 1)
-        # Those that are left of some do not follow one another.
+        # If some frames were left out, the others are not consecutive.
         return found if len(found) == len(self) else found[self.index - first]
 
     def parts(self) -> Iterator[Self]:
-        """Yield these frames in parts, of which little is in memory at a time."""
+        """Yield these frames in parts, so that little of them is in memory at a time."""
         for start in range(0, len(self), _AT_ONCE):
             yield self.between(start, start + _AT_ONCE)
 
@@ -207,7 +207,7 @@ class FrameTimes(Struct, frozen=True, eq=False):
 
     @property
     def share_columns(self) -> dict[str, NsColumn]:
-        """Where the interval went, by name of the column in files; empty if not measured."""
+        """The shares of the interval by their column in files; empty if not measured."""
         if not self.has_shares:
             return {}
         columns = (*map(self.share, Share), self.unknown_ns)
@@ -261,11 +261,11 @@ class Provenance(Struct, frozen=True):
 
 
 class SessionPart(Struct, frozen=True):
-    # The first frame, counted from 0, or its earliest session instant in nanoseconds.
+    # The first frame, counted from 0, or the session instant in nanoseconds of the beginning.
     start: int = 0
-    # The frame after the last, or the instant before which all begin; None for all that follow.
+    # The frame after the last, or the session instant before which all frames are; None for no end.
     stop: int | None = None
-    is_time: bool = False  # Whether these are instants
+    is_time: bool = False  # Whether start and stop are instants
 
     def bounds(self, frames: FrameTimes) -> tuple[int, int]:
         """Return the place of the first frame, and the place after the last."""
@@ -281,9 +281,9 @@ class SessionPart(Struct, frozen=True):
         return frames.between(*self.bounds(frames))
 
     def instants(self, frames: FrameTimes) -> tuple[int, int | None]:
-        """Return the session instants of its beginning and end, ``None`` where all ends.
+        """Return the session instants of beginning and end, ``None`` for the end of the session.
 
-        Of frames, those between which their intervals lie.
+        For a range of frames, their intervals lie between the two.
         """
         if self.is_time:
             return self.start, None if self.stop is None else self.stop - 1

@@ -1,4 +1,4 @@
-"""The HTML of a report (``.html``): it loads nothing, and whatever is named in it is text."""
+"""The HTML of a report (``.html``): it loads nothing, and all names in it are escaped."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ MOST_DOTS_PER_INCH: Final = 1_200.0
 #: What a graph shows of frame times: each as a bar, or how they are distributed.
 FigureName: TypeAlias = Literal["frames", "percentiles", "distribution", "l-shape"]
 FIGURES: Final[tuple[FigureName, ...]] = get_args(FigureName)
-#: The smallest text of a graph, in points, and the share of the height that a preset gives it.
+#: The smallest text of a graph, in points, and how many of them a preset fits into the height.
 _SMALLEST_TEXT_PT: Final = 11.0
 _TEXTS_HIGH: Final = 45
 

@@ -1,6 +1,6 @@
-"""The wire format of protobuf: messages taken apart into fields, and put together from them.
+"""The wire format of protobuf: reads and writes the fields of messages.
 
-Without schemas: a field is known by its number
+There are no schemas: a field is known by its number
 (https://protobuf.dev/programming-guides/encoding/).
 """
 
@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
-#: Bytes of the longest number.
+#: Bytes of the longest varint.
 MOST_VARINT: Final = 10
 _LONGEST_TEXT: Final = 400
 _64_BITS: Final = 0xFFFF_FFFF_FFFF_FFFF
 _MORE: Final = 0x80
 _SHORT: Final = [bytes((value,)) for value in range(_MORE)]
 
-#: Number, kind, and the value, or where the bytes begin; where the field ends.
+#: A field: its number, its kind, its value (for bytes, where they begin), and where it ends.
 Field: TypeAlias = tuple[int, int, int, int]
 
 
@@ -72,7 +72,7 @@ def message_in(data: bytes, field: Field) -> dict[int, Field]:
 
 
 def number_of(fields: dict[int, Field], number: int) -> int:
-    """Return a number, 0 without one."""
+    """Return the number in a field, 0 if the field is missing."""
     found = fields.get(number)
     return found[2] if found is not None and found[1] != BYTES else 0
 
@@ -83,7 +83,7 @@ def signed(value: int) -> int:
 
 
 def text_of(data: bytes, field: Field | None, most: int = _LONGEST_TEXT) -> str:
-    """Return a text, shortened if it is longer than ``most`` bytes, and empty without one."""
+    """Return a text, cut to ``most`` bytes; empty if the field is missing."""
     if field is None or field[1] != BYTES:
         return ""
     return data[field[2] : min(field[3], field[2] + most)].decode("utf-8", "replace")

@@ -21,9 +21,9 @@ from inspector.formats.series import series_of
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
 NO_DUCKDB: Final = "Queries need the library duckdb: pip install 'timeline-inspector[query]'."
-#: What DuckDB says, without where in its own code.
+#: Longer messages of DuckDB are cut.
 _LONGEST_REASON: Final = 400
-#: How long a query that is to stop is given before it is told again: it may not have begun.
+#: Seconds between attempts to interrupt a query: one before it has begun has no effect.
 _AGAIN_S: Final = 0.01
 #: Name, type and meaning of the columns of ``frames`` that all files have.
 _FRAMES: Final = (
@@ -53,8 +53,8 @@ class NoDuckDbError(InspectorError):
 
 
 class Queried(Struct, frozen=True):
-    name: str  # What file is in the tables
-    stream: str  # Which of several streams they are
+    name: str  # The file, as the tables call it
+    stream: str  # The stream, if the file has several
     frames: FrameTimes
 
 
@@ -68,7 +68,7 @@ class QueryColumn(Struct, frozen=True):
 class Answer(Struct, frozen=True):
     titles: list[str]  # The names of its columns
     rows: list[tuple[Any, ...]]
-    has_more: bool  # Whether there are more than were asked for
+    has_more: bool  # Whether there are more rows
 
 
 def cell_text(value: object) -> str:
@@ -107,7 +107,7 @@ class Query:
     def run(self, files: Sequence[Queried]) -> Answer:
         """Return the answer; called once."""
         duckdb = _duckdb()
-        # Nothing but what is registered: no files, no network, no extensions.
+        # A query can read only the registered tables: no files, no network, no extensions.
         settings = {"enable_external_access": "false", "temp_directory": ""}
         database = duckdb.connect(":memory:", config=settings)
         try:
@@ -130,7 +130,7 @@ class Query:
         return Answer(titles, rows[: self._most], len(rows) > self._most)
 
     def stop(self) -> None:
-        """Have it fail soon, wherever it is; returns at once."""
+        """Make the query fail soon, however far it has come; returns at once."""
         self._is_stopped = True
         Thread(target=self._interrupt, name="query stop", daemon=True).start()
 
@@ -186,7 +186,7 @@ def _columns(frames: FrameTimes) -> Iterator[tuple[str, Any]]:
     yield "at_s", frames.at_ns / NS_PER_SECOND
     yield "frame_time_ms", frames.interval_ns / NS_PER_MS
     busy_ns = frames.busy_ns
-    # Of most captures it is not known.
+    # Most captures do not have it.
     yield "busy_ms", busy_ns / NS_PER_MS if busy_ns.any() else np.full(len(frames), np.nan)
     if frames.beside is not None:
         names = (name for name, _unit in _beside_names(frames.beside))
@@ -195,7 +195,7 @@ def _columns(frames: FrameTimes) -> Iterator[tuple[str, Any]]:
 
 
 def _beside_names(beside: Beside | None) -> Iterator[tuple[str, str]]:
-    """Yield names and units of the columns beside frame times; ``_2`` is behind a name taken."""
+    """Yield names and units of the columns beside frame times; a repeated name ends in ``_2``."""
     known = {name for name, _type, _meaning in _FRAMES}
     for each in () if beside is None else beside.quantities:
         name, number = each.name, 2

@@ -25,12 +25,12 @@ from inspector.pictures.appearance import ClockAppearance, faded, hatching
 from inspector.pictures.pictures import Picture
 from inspector.pictures.shapes import ANCHORS, Shape, ShapeKind
 
-#: Distance of the lines that hatch what stands still, as a share of the width.
+#: Distance of the hatching of shapes that stand still, as a share of the width of the picture.
 _GAP: Final = 1 / 120
 _HATCH: Final = "#5b626b"
 _CORNERS: Final = 40
 
-#: Asked of every shape that moves: reading a member costs more than the rest of the question.
+#: Compared with the kind of every moving shape; looking up the members would take most of the time.
 _CIRCLE, _BOX, _LINE, _TEXT = ShapeKind.CIRCLE, ShapeKind.BOX, ShapeKind.LINE, ShapeKind.TEXT
 
 _ANCHORS: Final = tuple(Anchor(name) for name in ANCHORS)
@@ -63,7 +63,7 @@ def picture_items(
     stopped = {number for number, look in looks.items() if look.is_stopped}
     around = {} if halo is None else _halo_items(picture.shapes, halo, scale)
     if not (stopped or around):
-        # Nearly always, and thirty times a second.
+        # The usual case, thirty times a second.
         return [item for shape in picture.shapes for item in shape_items(shape, scale, False)]
     found: list[Item] = []
     gap, reach = picture.width * _GAP, picture.width + picture.height
@@ -106,7 +106,7 @@ def _around(shape: Shape, width: float, color: str, scale: float) -> list[Item]:
 
 
 def _is_large(shape: Shape, gap: float) -> bool:
-    """Return whether hatching a shape can be seen; the bars of the small ones would fill it."""
+    """Return whether a shape is large enough for hatching; the lines would fill a smaller one."""
     if not shape.fill:
         return False
     if shape.kind == _BOX:

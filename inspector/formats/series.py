@@ -1,4 +1,4 @@
-"""Frame times with all that is known of them, for statistics."""
+"""Frame times with further facts about them, for statistics."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def series_of(
     refresh_ms: float | None = None,
     stutter: StutterLimits = USUAL_STUTTER,
 ) -> TimeSeries:
-    """Return frames for statistics; without a refresh interval none is long."""
+    """Return frames for statistics; without a refresh interval no frame counts as long."""
     facts = _with_columns(frames.facts or NO_FACTS, frames.beside)
     if frames.has_shares and refresh_ms is not None:
         budget = FrameBudget.of_ms(refresh_ms)
@@ -71,7 +71,7 @@ def _columns_named(
 
 
 def damage_in(beside: Beside | None, names: Sequence[str] | None = None) -> str:
-    """Return what of some columns, or of all that measure something, is damaged, as sentences."""
+    """Return the damage in some columns, by default in all quantities, as sentences."""
     if beside is None:
         return ""
     wanted = None if names is None else set(map(comparable, names))

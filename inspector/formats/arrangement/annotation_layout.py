@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from inspector.formats.arrangement.lane_window import LaneWindow
 
 _PAD: Final = 2
-#: Width of a flag, and least room for a name.
+#: Width of a flag, and the least room in which a name is written, in pixels.
 _FLAG: Final = 6
 _TEXT_FROM: Final = 24
 _BAND_SHARE: Final = 0.22
-#: Up to this many are drawn one by one; beyond it, one per pixel.
+#: If more annotations than this are in view, only one is drawn at each pixel.
 _MOST_NAMED: Final = 400
 
 
 def lay_out_annotations(
     sheet: Sheet, annotations: Sequence[Annotation], window: LaneWindow, row: Row
 ) -> None:
-    """Lay out the annotations in view, of some of which the earliest is first."""
+    """Lay out those of some annotations, the earliest first, that are in view."""
     shown = [
         each for each in annotations if each.at_ns <= window.high and each.last_ns >= window.low
     ]

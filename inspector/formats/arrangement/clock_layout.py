@@ -31,15 +31,15 @@ _PAD: Final = 4
 _DENSE: Final = 1 / 5
 _LOOKS: Final = 8
 _TEXT_FROM: Final = 34
-#: Pixels between a local time and what is before it.
+#: Pixels between a local time and the text to its left.
 _BESIDE_TIME: Final = 6
 #: Pixels around a local time.
 _AROUND_TIME: Final = 14
-#: A bar that is lower than this share of its row has texts about it above it.
+#: If a bar is lower than this share of its row, its texts stand above it, not in it.
 _LEAST_WITH_TEXT: Final = 0.6
-#: Bars of more steps are laid out as a whole each time.
+#: Only bars of at most this many steps grow by what is new; others are laid out anew each time.
 _MOST_GROWING: Final = 8
-#: In pixels, more than a rate and a local time take.
+#: Upper bounds of the widths of a rate and of a local time, in pixels.
 _WIDEST_RATE: Final = 200
 _WIDEST_TIME: Final = 400
 _EFFECTIVE: Final = 0.42
@@ -48,7 +48,7 @@ _BLOCKED_PAD: Final = 6
 
 
 class _Layer(IntEnum):
-    """What covers what in the row of a clock: a stop of its own lies over those of others."""
+    """Which shapes of a clock cover others; its own stops cover those caused by other clocks."""
 
     BODY = 0
     TOP = 1
@@ -69,28 +69,28 @@ class _Standstills(NamedTuple):
 
 
 class GrowingBar(NamedTuple):
-    """The bar of a clock of which, in a view that moves along, little becomes new.
+    """The bar of a clock that only grows while the view follows the present.
 
-    While two are equal, what was painted stays right where it was moved to; the rest
-    says :meth:`ClockLayout.grown`.
+    While two of these are equal, the painted bar stays correct when it is moved with the view;
+    :meth:`ClockLayout.grown` returns the parts that have to be painted in addition.
     """
 
     steps: tuple[int, int, int]  # The first step in view, the one after the last, and their number
     highest: int  # The rate that is as high as the lane
     has_rates: tuple[bool, ...]  # Whether there is room for the rate of each step in view
-    # Whether it is equal, and what is new of it, as long as the view only moves on and nothing
-    # happens to clocks
+    # Whether this stays equal as long as the view only moves forward and no clock changes, so that
+    # it can be cached
     is_steady: bool = False
 
 
 class GrownBar(NamedTuple):
-    """What of the bar of a clock is new wherever it was moved to."""
+    """The parts of the bar of a clock that are painted after the picture of it was moved."""
 
     bottom: int  # The pixel below it
     left: int  # Where its last step begins, which goes on to the present
     top: int
-    # Left, top and right of what is behind the rate that stays at the left edge, and the rate; None
-    # without.
+    # The ground of the rate that stays at the left edge (left, top, right), and the rate; None if
+    # no rate stays there.
     start: tuple[int, int, int] | None = None
     rate: Line | None = None
 
@@ -103,7 +103,7 @@ class Head(NamedTuple):
 
 
 def clock_head(past: ClockPast, at_ns: int, window: LaneWindow, row: Row) -> Head | None:
-    """Return what is at the head of a clock; ``None`` before it was there."""
+    """Return the label at the head of a clock and its place; ``None`` before the clock exists."""
     place, inner = past.place_at(at_ns), row.inner(_PAD)
     if place < 0:
         return None
@@ -142,10 +142,10 @@ def _edges_of(past: ClockPast, place: int, window: LaneWindow) -> tuple[int, int
 def behind_local_time(
     head: Head, width: float, label_width: float, end: int, *, is_crossed: bool
 ) -> list[tuple[tuple[int, int, int, int], str]]:
-    """Return what is filled behind a local time: left, top, right and bottom, and the token.
+    """Return the boxes filled behind a local time (left, top, right, bottom), with colour tokens.
 
-    It is ``width`` wide and ends at ``end``; the label of the head gives way. It may be crossed by
-    hatching or a block.
+    The local time is ``width`` wide and ends at ``end``; the label of the head is covered if it is
+    in the way. ``is_crossed`` tells whether hatching or a block lies where the local time goes.
     """
     begin, row, found = end - width, head.row, []
     ground = "clock" if head.is_filled else "bg"
@@ -154,7 +154,7 @@ def behind_local_time(
         box = (head.left + 1, row.top + 1, round(label_end) + 1, row.bottom - 1)
         found.append((box, ground))
     if is_crossed or begin < head.left + _PAD:
-        # Else the edge crosses it where another rate began.
+        # Without a ground, the edge where the present rate began would cross the local time.
         box = (int(begin) - _PAD, row.top + 1, end + _PAD, row.bottom - 1)
         found.append((box, ground))
     return found
@@ -171,7 +171,7 @@ def _paused_by(cause: int) -> str:
 
 
 def effective_hatch(colors: Colors) -> str:
-    """Return the colour of lines across what a clock above has stopped."""
+    """Return the colour of the hatching of a clock that is stopped by a clock above it."""
     return mixed(colors["hatch"], colors["bg"], _EFFECTIVE)
 
 
@@ -205,11 +205,11 @@ class ClockLayout:
         self._block(store, number, window, inner)
 
     def growing(self, store: LaneStore, number: int, window: LaneWindow) -> GrowingBar | None:
-        """Return the bar of a clock, ``None`` where it does more than grow, or more is in view."""
+        """Return the bar of a clock; ``None`` if a stop, a block or too many steps are in view."""
         clocks, end_ns = store.clocks, min(window.high, window.present_ns)
         past, since_ns = clocks.by_id[number], window.low
         if len(past) == 1:
-            # It has not been there for longer.
+            # With a single step, the clock was added at that instant.
             since_ns = max(since_ns, past.at_ns[0] + 1)
         if self.has_room(window, since_ns) and (
             _runs_on(clocks, number, since_ns)
@@ -227,7 +227,7 @@ class ClockLayout:
         highest = max(*rates, RATE_DENOMINATOR)
         stays = past.at_ns[start] < window.low
         if stays and rates[0] < highest * _LEAST_WITH_TEXT:
-            # Its rate stays at the left edge, above it.
+            # The rate of a low bar stands above it, where a moved one would not be painted over.
             return None
         if store.blocks.within(number, window.low, end_ns) or any(
             self._standstills_of(clocks, each, window) for each in clocks.path_at(number, end_ns)
@@ -291,8 +291,8 @@ class ClockLayout:
             sheet.rect(
                 _Layer.BLOCKED, sheet.colors["red"], (x0, inner.top, max(x1, x0 + 1), inner.bottom)
             )
-            # The local time stands where the clock has come to.
-            # While it lasts, that gives way.
+            # The local time at the present takes room from the text of the block. While the block
+            # lasts, no local time is shown.
             kept = 0 if block.lasts else self._time_width(store.clocks, number, window)
             room = min(x1, window.x(window.present_ns) - kept) - x0 - 2 * _BLOCKED_PAD
             length, name = format_duration(block.took_ns), block_name(block)
@@ -316,12 +316,12 @@ class ClockLayout:
         return self._standstills[number]
 
     def _head(self, clocks: ClockPasts, number: int, window: LaneWindow) -> float:
-        """Return how far texts may go: the local time stands where the clock has come to."""
+        """Return where texts have to end: where the local time at the present begins."""
         present, right = window.x(window.present_ns), window.left + window.width
         return right if present > right else present - self._time_width(clocks, number, window)
 
     def _time_width(self, clocks: ClockPasts, number: int, window: LaneWindow) -> float:
-        """Return how much room the local time has where a clock has come to."""
+        """Return the width of the room that is kept for the local time at the present."""
         local_ns = clocks.local_ns(number, int(window.present_ns))
         return self._sheet.width_of(format_local_time(local_ns or 0)) + _AROUND_TIME
 
@@ -405,7 +405,7 @@ class ClockLayout:
         if not is_own:
             return
         for place in np.flatnonzero(widths >= _TEXT_FROM + 20).tolist():
-            # The local time stands at the end of what lasts.
+            # If the stop lasts until the present, the local time is at its end.
             is_over = lefts[place] + widths[place] < window.x(window.present_ns) - 1
             room = widths[place] - (0 if is_over else self._time_width(clocks, number, window))
             text = _paused_by(causes[place]) if are_paused[place] else _RATE_ZERO
@@ -418,12 +418,12 @@ class ClockLayout:
         color = colors["hatch"] if is_own else effective_hatch(colors)
         sheet.rects(layer, colors["bg"], rects)
         sheet.hatched(layer + 1, color, rects)
-        # What another clock stops has the outline of a line only.
+        # A stop caused by another clock has the fainter outline.
         sheet.rects(layer + 2, colors["edge" if is_own else "line"], edge_rects(rects))
 
     def _label(self, text: str, left: int, room: float, inner: Row) -> None:
         sheet = self._sheet
-        # Without who did it rather than not at all.
+        # If there is no room for who paused it, the text is shown without that.
         for shown in (text, text.partition(" by ")[0]):
             wide = round(sheet.width_of(shown)) + 6
             if wide + 3 <= room:
@@ -443,11 +443,11 @@ def _standstills_of(past: ClockPast, window: LaneWindow) -> _Standstills | None:
         return None
     places = start + np.flatnonzero(np.frombuffer(past.value, np.int64)[start:stop] == 0)
     at_ns = np.frombuffer(past.at_ns, np.int64)
-    # The last step in view is as long as what is in view of it.
+    # The last step in view ends where the view ends, or earlier.
     stops_ns = np.append(at_ns[start + 1 : stop], past.end_of(stop - 1, int(end_ns)))
     are_paused = np.frombuffer(past.paused, np.int8)[places] > 0
     causes = np.frombuffer(past.cause, np.int64)[places]
-    # A rate that is set meanwhile, to be in force later, does not end a pause.
+    # A rate set during a pause takes effect later, so its step continues the same pause.
     is_new = np.ones(len(places), dtype=bool)
     is_new[1:] = (np.diff(places) > 1) | (np.diff(causes) != 0) | (np.diff(are_paused))
     ends_ns = stops_ns[places - start][np.append(is_new[1:], True)]

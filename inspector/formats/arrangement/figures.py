@@ -40,7 +40,7 @@ _PAD: Final = 16.0
 _GAP: Final = 16.0
 _TITLE: Final = 16.0
 _SMALL: Final = 11.0
-#: From text of charts to that of figures.
+#: Scales the text of charts to that of figures.
 _CHART_SCALE: Final = _SMALL / 7.5
 _HEAD: Final = 56.0
 _FOOT: Final = 30.0
@@ -180,7 +180,7 @@ class _Figure:
         frames, times_ns = self.options.counted(shown.frames)[0], self._times_ns(shown)
         ends_ns = np.cumsum(times_ns)
         if frames.samples:
-            # These last until the next one.
+            # A sample lasts until the next one.
             kept = frames.measured(self.options.measure) > 0
             ends_ns = np.cumsum(lasting_ns(frames.at_ns, times_ns, are_samples=True)[kept])
         return AlignedRun(shown.name, times_ns, ends_ns)

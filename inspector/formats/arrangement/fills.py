@@ -11,7 +11,10 @@ from inspector.vocabulary import Phase
 
 
 class Severity(IntEnum):
-    """How a frame time compares with the budget; over it because of the inspector is in it."""
+    """How a frame time compares with the budget.
+
+    A frame that is over the budget only because of the inspector counts as within it.
+    """
 
     IN_BUDGET = 0
     OVER = 1
@@ -24,7 +27,7 @@ class Tone(Enum):
     STRONG = "strong"
     FAINT = "faint"
     CAP = "cap"
-    #: Of a frame over twice its budget that is so wide that its colour would flood the plot.
+    #: Of a frame over twice its budget whose bar is so wide that its colour would flood the plot.
     TINT = "tint"
 
 
@@ -45,7 +48,7 @@ class Fill(Enum):
     #: The inspector's own share of a bar, and its edge.
     INSPECTOR = "inspector"
     INSPECTOR_EDGE = "inspector edge"
-    #: Where a bar is cut off that goes on beyond the plot.
+    #: The zigzag at which a bar that extends beyond the plot is cut off.
     CUT = "cut"
 
 

@@ -36,17 +36,17 @@ TARGET: Final[Glyph] = (
     *((-1, 0, 3, 1), (-2, 1, 1, 1), (2, 1, 1, 1), (-3, 2, 1, 3), (3, 2, 1, 3)),
     *((-2, 5, 1, 1), (2, 5, 1, 1), (-1, 6, 3, 1), (-1, 2, 3, 3)),
 )
-#: It stands beside its pole.
+#: A flag extends from its pole to the right.
 FLAG: Final[Glyph] = ((0, 0, 1, 7), (1, 0, 5, 2), (1, 2, 4, 1), (1, 3, 5, 1))
 BAR: Final[Glyph] = ((-2, 0, 2, 7), (2, 0, 2, 7))
 
-#: All in pixels at 100 % text: above a sign, from its pole to its name, and behind that.
+#: Room above a sign, from its pole to its name, and after the name, in pixels at 100 % text.
 _ABOVE: Final = 4
 _TEXT_FROM: Final = 9
 _BEHIND: Final = 6
-#: Height of the bar of a named range, at the foot of the row.
+#: Height of the bar of a named range, at the bottom of the row.
 _RANGE: Final = 3
-#: Room in which the beginning of a name says something.
+#: The least room in which a shortened name is still worth showing.
 _LEAST_NAME: Final = 40
 
 
@@ -84,7 +84,7 @@ class PlacedMark(NamedTuple):
 def placed_flags(
     flags: Sequence[Flag], right: int, x_of: Callable[[int, int], int]
 ) -> list[PlacedMark]:
-    """Return flags in their places; of those of a name, that which has most room has it."""
+    """Return flags in their places; of flags with the same name, that with most room shows it."""
     places = [x_of(flag.at_ns, flag.frame) for flag in flags]
     named: dict[str, tuple[int, int]] = {}
     for flag, x, end in zip(flags, places, [*places[1:], right], strict=True):
@@ -102,7 +102,7 @@ def lay_out_marks(  # noqa: PLR0913 - a row and what is in it
     ranges: Sequence[tuple[int, int]] = (),
     lines: Sequence[int] = (),
 ) -> int:
-    """Lay out signs, the leftmost first, and names; returns how many have room as a whole.
+    """Lay out signs, the leftmost first, and names; return how many names are shown in full.
 
     No name crosses one of the lines, which go from top to bottom.
     """
@@ -125,7 +125,7 @@ def lay_out_marks(  # noqa: PLR0913 - a row and what is in it
         start, end = mark.x + beside, until
         for line in sorted(lines):
             if mark.x <= line <= start:
-                # The name stands behind it.
+                # The line crosses the gap between sign and name, so the name begins after the line.
                 start = max(start, line + beside // 2)
             elif start < line < end:
                 end = line

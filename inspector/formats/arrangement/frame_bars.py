@@ -34,31 +34,31 @@ from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import Measure, Phase, Share
 
 Pixels = NDArray[np.int64]
-#: As rows of PixelRects are.
+#: A row of PixelRects.
 _Rect: TypeAlias = tuple[int, int, int, int]
-#: A bar at least this wide leaves a pixel of background between it and the next. Were bars of
-#: between 3 and 4 pixels judged by their whole pixels, each that has four would seem to be the
-#: last before a missing frame.
+#: A bar at least this wide leaves a pixel of background between it and the next. The width is not
+#: rounded for this: of frames 3 to 4 pixels wide, only those drawn with 4 pixels would have a gap
+#: after them, which would look like a missing frame.
 _GAP_FROM: Final = 4
-#: A bar at least this wide has an outline around the inspector's share, else an upper edge.
+#: In bars at least this wide the inspector's share is outlined; in others it has an upper edge.
 _OUTLINED_FROM: Final = 3
-#: Width of the edge of a wide bar, and width and height of a tooth where it is cut off.
+#: Width of the strong edge of a tinted bar, and size of a tooth of the zigzag where bars are cut.
 _EDGE: Final = 3
 _TOOTH: Final = 4
-#: How far below the upper edge bars are cut off that go on beyond it.
+#: Pixels below the upper edge of the plot at which longer bars are cut off.
 _CUT_AT: Final = 3
 _TOP_SHRINKS_BELOW: Final = 0.55
-#: Frames that would be lower than one such part of the plot have a scale of their own.
+#: Frames lower than this fraction of the plot (1/50) get a scale of round times below the budget.
 _LOWEST: Final = 50
-#: How many budgets a scale may have, or ten times as many, and so on.
+#: How many budgets high a scale may be; also ten times, a hundred times these and so on.
 SCALE_MULTIPLES: Final = (1, 2, 3, 5, 8, 12)
-#: How many it has at least in sessions, and in captures.
+#: The least number of budgets of a scale in sessions, and in captures.
 USUAL_BUDGETS: Final = 3
 CAPTURE_BUDGETS: Final = 1
-#: Ticks within a budget, or budgets from one tick to the next, by how many the scale has.
+#: The step between ticks in budgets, by how many budgets high the scale is.
 _STEPS: Final = dict(zip(SCALE_MULTIPLES, (0.25, 0.5, 1, 1, 2, 3), strict=True))
 _BETWEEN_LABELS: Final = 34
-#: Percentile of the usual frame, and the frames it requires.
+#: The percentile taken as the usual frame time, and how many frames it needs.
 _USUAL: Final = ((99, 300), (95, 60), (90, 30), (80, 15))
 _WHOLE_FROM: Final = 100
 _NEARLY_WHOLE: Final = 0.05
@@ -88,7 +88,7 @@ class BarScale(Struct, frozen=True):
     top_ns: int  # The time at its upper edge
     budget_ns: int  # The budget for the colours
     wide: int = 40  # Bars wider than this that are over twice the budget are tinted
-    # Whether bars of several frames are as strong up to the slowest as up to the mean
+    # Whether bars of several frames are strong up to the slowest, not only up to the mean
     is_by_slowest: bool = False
 
 
@@ -120,9 +120,10 @@ def top_of_scale_ns(
 
     It has room for 1.2 times the 99th percentile of a sample of the visible frame times, so that a
     few spikes do not flatten everything else; if that is one of the three longest frames, a lower
-    percentile is taken. Frames that would be too low to be seen have a scale of their own. The
-    former edge, 0 for none, is kept while it is large enough and not much too large, so that the
-    scale is steady. There are at least ``least`` budgets, one of :data:`SCALE_MULTIPLES`.
+    percentile is taken. If frames would be too low to be seen, the edge is a round time below the
+    budgets. The former edge, 0 for none, is kept while it is large enough and not much too large,
+    so that the scale is steady. Otherwise it is at least ``least`` budgets, one of
+    :data:`SCALE_MULTIPLES`.
     """
     wanted = 1.2 * _usual_ns(sample_ns)
     if wanted and _LOWEST * wanted < least * budget_ns:
@@ -140,7 +141,7 @@ def top_of_scale_ns(
 
 
 def scale_ticks(top_ns: int, budget_ns: int, height: float) -> Ticks:
-    """Return the ticks of a scale that is so many pixels high, at multiples of the budget.
+    """Return the ticks of a scale ``height`` pixels high, at multiples of the budget.
 
     A scale that is not a multiple of the budget has them at round values.
     """
@@ -196,7 +197,7 @@ def frame_bars(
 def _severity_layers(
     severity: Severity, rects: PixelRects, scale: BarScale
 ) -> list[tuple[AnyFill, PixelRects]]:
-    """Return bars of one severity; those that would flood the plot as a tint with an edge."""
+    """Return bars of one severity; the wide ones over twice the budget as a tint with an edge."""
     if severity is Severity.OVER_TWICE:
         is_wide = rects[:, 2] - rects[:, 0] >= scale.wide
         if is_wide.any():
@@ -220,9 +221,9 @@ def _teeth(left: int, top: int, right: int) -> PixelRects:
 def _cut(
     edges: Iterable[Sequence[int]], bars: list[tuple[AnyFill, PixelRects]]
 ) -> list[tuple[AnyFill, PixelRects]]:
-    """Return the zigzags at which bars end that go on beyond the plot, by left and right edge.
+    """Return the zigzags that cut off bars extending beyond the plot, given left and right edges.
 
-    A tinted bar has it along its top, another one as a gap.
+    A tinted bar has the zigzag as its upper edge, other bars have it as a gap.
     """
     tint = SeverityFill(Severity.OVER_TWICE, Tone.TINT)
     tinted = {left for fill, rects in bars if fill == tint for left in rects[:, 0].tolist()}
@@ -254,7 +255,7 @@ def _share_layers(rects: PixelRects) -> list[tuple[AnyFill, PixelRects]]:
 
 
 def _share_edges(rects: Iterable[_Rect]) -> list[_Rect]:
-    """Return the edges that :func:`_share_layers` has, of a few rectangles."""
+    """Return the same edges as :func:`_share_layers`, faster for a few rectangles."""
     outlines, tops = list[_Rect](), list[_Rect]()
     for left, top, right, bottom in rects:
         if right - left + 1 < _OUTLINED_FROM:
@@ -372,7 +373,7 @@ def stacked_bars(
 def _usual_ns(sample_ns: NDArray[np.int64]) -> int:
     if not len(sample_ns):
         return 0
-    # At least three frames must exceed it, or a single spike decides.
+    # At least three frames must exceed it, so that a single spike does not set the scale.
     percent = next((percent for percent, least in _USUAL if len(sample_ns) >= least), 50)
     return percentile_frame_time_ns(sample_ns, percent)
 

@@ -11,7 +11,7 @@ from inspector.formats.arrangement.frame_bars import Spikes, rate_text
 from inspector.timebase import format_duration
 
 _LABELLED_SPIKES: Final = 8
-#: From a bar to its value, and from a value to the next.
+#: Pixels from a bar to its value, and between two values.
 _BESIDE: Final = 5
 _BETWEEN: Final = 8
 _NAME_PAD: Final = 5
@@ -46,7 +46,7 @@ def spike_labels(  # noqa: PLR0913, PLR0917 - bars and where they are
         wide = width_of(text) + 4
         middle = left + float(spikes.places[place]) / ratio
         half = float(spikes.halves[place]) / ratio + _BESIDE
-        # What of the bar is in the plot.
+        # The part of the bar that is in the plot.
         first = max(middle - half + _BESIDE, left)
         last = min(middle + half - _BESIDE, left + width)
         is_within = last - first > wide + 2 * _BESIDE
@@ -57,7 +57,7 @@ def spike_labels(  # noqa: PLR0913, PLR0917 - bars and where they are
                 continue
             if is_within or (left <= begin and end < left + width and is_free(begin, end)):
                 taken.append((begin - _BETWEEN, end + _BETWEEN))
-                # Within its bar, the value is below where that is cut off.
+                # A value within its bar is written below the zigzag that cuts the bar off.
                 found.append(Label(begin, _BELOW_CUT if is_within else _TOP, wide, text))
                 break
         if len(found) == _LABELLED_SPIKES:
@@ -78,10 +78,10 @@ def budget_labels(  # noqa: PLR0913, PLR0917 - budgets and where they are
     line: float,
     width_of: Callable[[str], float],
 ) -> Iterator[Label]:
-    """Yield the rate of each budget above its line, the most important where two are close."""
+    """Yield the rate of each budget above its line; of two that are close, the first budget's."""
     taken: list[float] = []
     for number, budget_ns in enumerate(budgets_ns):
-        # Above the pixel that its line is painted on.
+        # Rounded to the pixel that the line of the budget is painted on; the name stands above it.
         y = float(round(height * (1 - budget_ns / top_ns)))
         name = f"{rate_text(budget_ns)} fps"
         if y < 0:
@@ -104,7 +104,7 @@ def names_width(budgets_ns: tuple[int, ...], width_of: Callable[[str], float]) -
 
 
 def apart_from(labels: list[Label], others: list[Label], line: float) -> list[Label]:
-    """Return the labels that cover none of some others; lines of text have a height."""
+    """Return the labels that do not overlap any of ``others``; a text is ``line`` pixels high."""
 
     def covers(one: Label, other: Label) -> bool:
         is_beside = one.left >= other.left + other.width or other.left >= one.left + one.width

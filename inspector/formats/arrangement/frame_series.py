@@ -17,9 +17,9 @@ from inspector.vocabulary import Measure, Phase, Share
 
 NsColumn = NDArray[np.int64]
 
-#: From this many frames on, arrays are worth it.
+#: Up to this many new frames are handled one by one, which is faster than with arrays.
 _FEW: Final = 12
-#: Frames in the sample from which the usual frame time is taken.
+#: The largest sample from which the usual frame time is taken, in frames.
 _SAMPLE: Final = 8_192
 
 
@@ -53,7 +53,7 @@ class FrameColumns(Struct, frozen=True, eq=False):
     edges: NsColumn
     lefts: NDArray[np.int64]  # Start of each column, in pixels from the left edge of the view
     rights: NDArray[np.int64]  # End of each column
-    # How long the frames of each column are on the axis, in fractions of pixels.
+    # Exact length of the frames of each column on the axis, in pixels.
     widths: NDArray[np.float64]
 
     def __len__(self) -> int:
@@ -69,16 +69,16 @@ class FrameSeries:
         # The unit of the axis: frame numbers (frame i extends from i - 0.5 to i + 0.5), or session
         # time in seconds (a frame extends over the time that is measured, see counts_back)
         self.x_axis = x_axis
-        self.measure = measure  # The time of frames that is looked at
+        self.measure = measure  # The time of frames that is drawn
         self.history = history
         self.end = 0  # Index after the newest frame read
-        # The starts of all frames read; asked for a dozen times in each refresh.
+        # The instants of all frames kept, held here because each refresh needs them a dozen times.
         self._begun_ns = array("q")
-        # The first frame kept, and when it begins on the axis where its instant is at its end.
+        # The first frame kept, and its start on the axis for measures where its instant is its end.
         self._start = -1, 0
-        # Among which frames the longest was looked for last, and which it is.
+        # The last search for the longest frame: measure, first frame, end, and the frame found.
         self._longest: tuple[Measure, int, int, int] = measure, 0, 0, -1
-        # Frames that are complete have theirs with them, whoever draws them.
+        # A complete history stores the pyramids itself, so that all series of it share them.
         known = history.computed
         self._pyramids: dict[Measure, Pyramid] = (
             {} if known is None else known.setdefault(FrameSeries, {})
@@ -94,8 +94,8 @@ class FrameSeries:
     def counts_back(self) -> bool:
         """Whether a frame extends from the instant of the frame before it to its own.
 
-        That is where its interval lies, and the delta; what its callbacks take lies between its
-        instant and that of the next frame.
+        Its interval and its delta lie there; the time in its callbacks lies between its instant and
+        that of the next frame.
         """
         return self.measure != "busy"
 
@@ -177,13 +177,13 @@ class FrameSeries:
         The index after the newest gives its end.
         """
         at_ns, first = self._begun_ns, self.history.first
-        # Asked several times in each refresh; see counts_back.
+        # This runs several times in each refresh, so counts_back is inlined.
         place, count = frame - first - (self.measure != "busy"), self.end - first
         if place < 0 and first == self._start[0]:
             return self._start[1]
         if place < 0:
-            # Its beginning was the instant of a frame that is not kept, or of none: the start of
-            # the session, before which there is nothing, however long that frame took to come.
+            # The first frame kept begins at the instant of a frame that is no longer kept, or at
+            # the start of the session, which it never extends beyond.
             passed_ns = self.history.interval_ns[0] - self.history.cut_ns[0]
             start_ns = max(at_ns[0] - min(passed_ns, NS_PER_SECOND), 0)
             self._start = first, min(start_ns, at_ns[0] - NS_PER_US)
@@ -216,7 +216,7 @@ class FrameSeries:
         return None if frame is None else float(frame)
 
     def x_from_first(self, at_ns: int) -> float:
-        """Return the position of an instant of session time, before the first frame that of it."""
+        """Return the position of an instant of session time, of the first frame before that."""
         found = self.x_of_ns(at_ns)
         return float(self.first) if found is None else found
 
@@ -265,7 +265,7 @@ class FrameSeries:
                 edges = np.concatenate(([begin], inner, [behind]))
             else:
                 grid = np.arange(ends_ns[0] // size + 1, ends_ns[1] // size + 1) * size
-                # Each of these lies behind the beginning of the first frame.
+                # Every edge of the grid lies after the beginning of the first frame.
                 inner = np.searchsorted(self._view("at_ns"), grid) + self.first + self.counts_back
                 edges = np.concatenate(([begin], inner, [behind]))
                 edges = edges[np.append(True, edges[1:] > edges[:-1])]
@@ -314,7 +314,7 @@ class FrameSeries:
 
     def frames_at_pixel(self, pixel: int, window: Window) -> tuple[int, int] | None:
         """Return the frames whose column is drawn at a pixel: first, and after the last."""
-        # The newest column is a pixel wide even if its frames do not fill it.
+        # The newest column is at least a pixel wide, even if its frames are shorter.
         columns = self.columns(window, max(pixel - 1, 0), min(pixel + 2, window.width))
         covers = np.flatnonzero((columns.lefts <= pixel) & (pixel < columns.rights))
         if not len(covers):
@@ -323,7 +323,7 @@ class FrameSeries:
         return int(columns.edges[place]), int(columns.edges[place + 1])
 
     def changed_columns(self, former: Window, window: Window) -> int:
-        """Return how many of the first columns have lost frames since the view was elsewhere."""
+        """Return how many columns at the left edge have lost frames since ``former`` was shown."""
         before, now = (self._first_behind(each.low) - 1 for each in (former, window))
         if before == now:
             return 0
@@ -357,13 +357,13 @@ class FrameSeries:
         return pyramid.index_of_maximum(column, start, stop, first=self.first)
 
     def longest_ns(self, measure: Measure, start: int, stop: int) -> int:
-        """Return the longest of some times; where a view moves on, what is new is compared only."""
+        """Return the longest of some times; reads only new ones in a range that moves forward."""
         values: array[int] = getattr(self.history, _column_name(measure))
         of, former_start, former_stop, found = self._longest
         is_later = of == measure and former_start <= start <= found
         if is_later and former_stop <= stop <= former_stop + _FEW:
             for frame in range(former_stop, stop):
-                # The last of several, which stays in view for longest.
+                # Of equally long frames the last is taken, as it stays in view longest.
                 if values[frame - self.first] >= values[found - self.first]:
                     found = frame
         else:
@@ -389,7 +389,7 @@ class FrameSeries:
         pyramid = self._pyramids.get(measure)
         if pyramid is None:
             pyramid = self._pyramids[measure] = Pyramid()
-            # Indexes of the pyramid are those of the frames; dropped frames are never read.
+            # Indexes of the pyramid are frame numbers, so dropped frames are filled with zeros.
             pyramid.extend(np.zeros(self.first, dtype=np.int64))
         if len(pyramid) < self.end:
             pyramid.extend(self.times_ns(measure, len(pyramid), self.end))
@@ -444,7 +444,7 @@ class FrameSeries:
 
     def _first_not_before(self, at_ns: int, side: Literal["left", "right"]) -> int:
         """Return the first frame that begins at an instant or later, or (right) only later."""
-        # For one instant half of what numpy takes, without a view of the column.
+        # For a single instant, bisect takes half the time of numpy and needs no view of the column.
         find, first = bisect_left if side == "left" else bisect_right, self.history.first
         count = self.end - first
         place = find(self._begun_ns, at_ns, 0, count)
@@ -453,14 +453,14 @@ class FrameSeries:
         return first + place
 
     def _begins_before(self, at_ns: int, side: Literal["left", "right"]) -> bool:
-        """Return whether the first frame begins before an instant, or (right) at it."""
+        """Return whether the first frame begins before an instant, or (right) before or at it."""
         if self.first == self.end:
             return False
         first_ns = self.start_ns(self.first)
         return first_ns <= at_ns if side == "right" else first_ns < at_ns
 
     def _last_duration_ns(self) -> int:
-        """Return the drawn width of the newest frame, where that goes up to the next one."""
+        """Return how long the newest frame is drawn where frames extend to the next frame."""
         at_ns, interval_ns = self.history.at_ns, self.history.interval_ns
         newest = self.end - self.first - 1
         usual_ns = self.history.delta_ns[newest] or interval_ns[newest]
@@ -482,7 +482,7 @@ class FrameSeries:
 
 
 def longest_frame(history: FrameHistory, measure: Measure = "interval") -> int:
-    """Return the frame in which a measure is longest, the first of several, where there are any."""
+    """Return the frame in which a measure is longest, the first of several; needs at least one."""
     first, end = history.first, history.end
     if history.computed is not None:
         return FrameSeries(history).slowest_within(measure, first, end)
@@ -497,7 +497,7 @@ def _frames_per_column(per_pixel: float) -> int:
     """Return the frames per column: a number that the pyramid answers fast."""
     size = max(1, int(np.ceil(per_pixel - 1e-9)))
     unit = BUCKET
-    # Whole groups need nothing from lower levels; at most an eighth of a column is lost.
+    # Columns of whole groups need no lower level of the pyramid; they get at most an eighth wider.
     while unit * 8 <= size:
         size = -(-size // unit) * unit
         unit *= BUCKET
@@ -506,5 +506,5 @@ def _frames_per_column(per_pixel: float) -> int:
 
 def _ns_per_column(per_pixel: float) -> int:
     """Return the session time per column, ``per_pixel`` in seconds."""
-    # Rounded first: the widths of scrolling views differ in the last bits.
+    # Rounded first, because the widths of a scrolling view differ in the last bits.
     return max(1, int(np.ceil(round(per_pixel * NS_PER_SECOND, 3))))

@@ -1,4 +1,4 @@
-"""Lays out a lane: ticks, spans or density, as there is room, without losing anything.
+"""Lays out a lane as ticks, spans or density, depending on the room, without losing records.
 
 While there is room, each record is drawn. Beyond that, the records of each column of pixels are
 counted and drawn as density, at a cost that depends on the pixels only.
@@ -26,21 +26,21 @@ from inspector.tokens import STATE_COLORS
 #: Records per pixel above which density is drawn.
 _DENSE_INSTANTS: Final = 1 / 3
 _DENSE_STEPS: Final = 1 / 4
-#: Samples per column of pixels where states are too dense to be drawn one by one.
+#: Samples taken per column of pixels if states are too dense to be drawn one by one.
 _LOOKS: Final = 6
 _LEVELS: Final = 8
 _FAINTEST: Final = 0.38
 _SHARES: Final = (0.0, *np.linspace(_FAINTEST, 1.0, _LEVELS).tolist())
 _CUT_FROM: Final = 48
 _PAD: Final = 3
-#: What part of a row is free above a tick, and below it.
+#: One part in this many of the height of a row is free above a tick, and below it.
 _TICK_PAD: Final = 5
 _MOST_HOLLOW: Final = 400
-#: In pixels, wider than anything is painted beside the instant of a record and its whisker.
+#: Pixels around the instant of a record and its whisker within which everything of it is painted.
 _BESIDE: Final = 12
-#: The width of a tick to come, in pixels at 100 % text.
+#: The width of a predicted tick, in pixels at 100 % text.
 _HOLLOW: Final = 4
-#: Slices within each other that have a line of their own.
+#: How many levels of nested slices have a line of their own.
 SLICE_LEVELS: Final = 4
 _SLICE_PAD: Final = 2  # Above and below the lines of slices, in pixels
 _SLICE_COLORS: Final = 8
@@ -49,12 +49,12 @@ _WHISKER_SHARE: Final = 0.6
 _AREA_SHARE: Final = 0.4
 _ALL: Final = slice(None)
 
-#: Records of a lane, from an index up to, not including, another one, and their row.
+#: Records of a lane, the index of the first, the index after the last, and their row.
 _Stretch: TypeAlias = "tuple[Instants, int, int, Row]"
 
 
 class _Layer(IntEnum):
-    """What covers what; of whiskers and ticks, what is late lies one higher."""
+    """Which shapes cover others; whiskers and ticks of late records lie one layer higher."""
 
     DENSE = 0
     WHISKERS = 2
@@ -65,13 +65,13 @@ class _Layer(IntEnum):
 
 
 class _Look(NamedTuple):
-    """What records of several lanes have in common."""
+    """How records are drawn; those of lanes with the same look are laid out together."""
 
     token: str  # Meaning of the colour
     late_ns: int  # Value from which a record stands out; 0 for never
     wide: int  # Width of a tick in pixels
     has_whiskers: bool  # Whether values are durations, drawn to scale
-    ends_whiskers: bool  # Whether records are at the ends of these, rather than where they begin
+    ends_whiskers: bool  # Whether records are at the ends of whiskers, not at their beginnings
 
 
 class LaneLayout:
@@ -99,14 +99,15 @@ class LaneLayout:
         ends_whiskers: bool = False,
         band: tuple[int, int] | None = None,
     ) -> None:
-        """Lay out records at instants; where there is room for each, with :meth:`finish` only.
+        """Lay out records at instants; if each has room, they are laid out only by :meth:`finish`.
 
         Args:
             kind: The token of the colour.
             late_ns: Value from which a record stands out; 0 for never.
             has_whiskers: Whether values are durations, drawn to scale.
-            ends_whiskers: Whether records are at the ends of these, rather than where they begin.
-            band: Pixels: where there is room, only records that may reach between these are wanted.
+            ends_whiskers: Whether records are at the ends of whiskers, not at their beginnings.
+            band: If each record has room, only those that may extend between these two pixels are
+                laid out.
         """
         start, stop = instants.within(window.low, window.high)
         if start == stop:
@@ -148,7 +149,7 @@ class LaneLayout:
         tops, middles, bottoms = heights.repeat(counts, axis=1)
         color, late_color = self._sheet.colors[look.token], self._sheet.colors["orange"]
         is_late = (values >= look.late_ns) if look.late_ns else np.zeros(len(xs), dtype=bool)
-        # Usually all of them are on time.
+        # Usually no record is late, and one part is enough.
         has_late = bool(is_late.any())
         parts: tuple[tuple[NDArray[np.bool_] | slice, int], ...] = ((_ALL, 0),)
         if has_late:
@@ -178,7 +179,7 @@ class LaneLayout:
             rects = pixel_rects(xs[some], tops[some], xs[some] + wide, bottoms[some])
             add(_Layer.TICKS + is_of_late, late_color if is_of_late else color, rects)
         if has_late:
-            # Not by colour alone.
+            # A late record is also marked by a bar across its top, not by colour alone.
             lefts, edge = xs[is_late] - 1, tops[is_late] - 1
             rects = pixel_rects(lefts, edge, lefts + wide + 2, edge + 2)
             add(_Layer.TICKS + 1, late_color, rects)
@@ -209,7 +210,7 @@ class LaneLayout:
         self._hollow += [(x - 1, top, x - 2 + wide, bottom) for x in xs]
 
     def finish(self) -> None:
-        """Lay out what is left of the rows: the ticks of all at once, and what is to come."""
+        """Lay out the ticks of all rows at once, and the predictions."""
         for (window, look), lanes in self._sparse.items():
             self._sparse_instants(window, look, lanes)
         self._sparse.clear()
@@ -221,8 +222,8 @@ class LaneLayout:
     def slices(
         self, spans: Spans, window: LaneWindow, row: Row, name_of: Callable[[int], str]
     ) -> None:
-        """Lay out slices of a thread within each other, as far as there are levels."""
-        # The others are part of the density behind them.
+        """Lay out nested slices of a thread; those below the last level share its line."""
+        # Slices beyond this number are only part of the density behind the others.
         shown, count = spans.overlapping(window.low, window.high, _MOST_SLICES)
         if count > window.width * _DENSE_INSTANTS:
             levels = _density_levels(np.diff(spans.before(self._edges_of(window))))
@@ -236,7 +237,7 @@ class LaneLayout:
         x0 = window.inner_xs(starts)
         x1 = np.maximum(window.inner_xs(ends), x0 + 1)
         height = _slice_height(row.top, row.bottom)
-        # What lies within another on the last line covers it.
+        # On the last line, a nested slice covers the one around it.
         for depth in np.unique(depths).tolist():
             top = row.top + _SLICE_PAD + min(depth, SLICE_LEVELS - 1) * height
             layer = min(_Layer.STATES + depth, _Layer.NAMES - 1)
@@ -302,7 +303,7 @@ class LaneLayout:
         ends_ns = np.append(at_ns[1:], steps.end_of(stop - 1, window.present_ns))
         ends_ns = np.minimum(ends_ns, window.present_ns)
         x0 = window.inner_xs(at_ns)
-        # A state without duration is a pixel wide.
+        # A state without a duration is still a pixel wide.
         x1 = np.maximum(window.inner_xs(ends_ns), x0 + 1)
         for value in np.unique(values).tolist():
             if value == GONE_STATE:
@@ -354,10 +355,10 @@ class LaneLayout:
 
 
 def records_in_view(instants: Instants, window: LaneWindow) -> tuple[int, int, int] | None:
-    """Return what has to stay for a picture of records to be the same, but for its place.
+    """Return what a picture of records depends on, apart from its place.
 
-    Which records it shows, from an index up to, not including, another one, and how wide;
-    ``None`` where it shows their density, which is another one at each place.
+    That is the index of the first record, the index after the last, and the width of a tick;
+    ``None`` if the picture shows density, which changes with the place.
     """
     start, stop = instants.within(window.low, window.high)
     wide = _tick_width(stop - start, window)
@@ -365,7 +366,7 @@ def records_in_view(instants: Instants, window: LaneWindow) -> tuple[int, int, i
 
 
 def pixels_of(instants: Instants, start: int, stop: int, window: LaneWindow) -> tuple[int, int]:
-    """Return between which pixels records are painted, from an index up to another, if at all."""
+    """Return between which pixels the records from ``start`` up to ``stop`` are painted."""
     longest = max(map(abs, instants.value[start:stop]))
     left = window.x(instants.at_ns[start] - longest) - _BESIDE
     right = window.x(instants.at_ns[stop - 1] + longest) + _BESIDE
@@ -385,7 +386,7 @@ def state_color(number: int, colors: Colors) -> str:
 
 
 def hollow_places(instants_ns: Sequence[int], window: LaneWindow) -> list[int]:
-    """Return the pixels of predictions, as far as they are in view and can be told apart."""
+    """Return the pixels of predictions in view, without those too close to the one before."""
     xs: list[int] = []
     last = -10
     for at_ns in instants_ns[:_MOST_HOLLOW]:
@@ -415,7 +416,7 @@ def _slice_height(top: int, bottom: int) -> int:
 
 
 def slice_line(y: float, top: int, bottom: int) -> int:
-    """Return on which line of a row of slices a height lies."""
+    """Return the line of a row of slices that contains ``y``."""
     line = int(y - top - _SLICE_PAD) // max(_slice_height(top, bottom), 1)
     return min(max(line, 0), SLICE_LEVELS - 1)
 
@@ -429,8 +430,8 @@ def name_rooms(
     """Return where the room for the names of slices ends: at the next one on their line.
 
     Args:
-        edges: Their left and right pixels. Several may begin at the same one, so the instants
-            say which follows.
+        edges: Their left and right pixels. Several slices may begin at the same pixel, so their
+            order is taken from the instants.
     """
     lefts, rights = edges
     rooms = rights.copy()

@@ -34,14 +34,14 @@ class PlacedText(NamedTuple):
     text: str
     color: str
     patches: list[Patch]  # What is filled behind it, in order
-    # The outline around it: left, top, width and height, None for none
+    # The outline around the text: left, top, width and height; None for none
     chip: tuple[float, float, float, float] | None
-    sign: list[Edges]  # The bars of the sign of a pause
+    sign: list[Edges]  # The two bars of a pause sign
     is_before_line: bool  # Whether it stands before the instant shown, not at the right edge
 
     def write(self, sheet: Sheet, layer: int) -> None:
-        """Write it into a layer and the one above, without an outline."""
-        # Pictures are of the present, where nothing is hatched behind a text.
+        """Write the text into a layer and the one above, without its outline."""
+        # Exported pictures show the present, where no text lies on hatching.
         for edges, color, _ in self.patches:
             sheet.rect(layer, color, edges)
         for edges in self.sign:
@@ -54,7 +54,7 @@ class LaneTexts(NamedTuple):
 
     colors: Colors
     width_of: Callable[[str], float]
-    sign: int  # The height of the sign of a pause
+    sign: int  # The height of a pause sign
     store: LaneStore
     timeline: Timeline  # The state at the instant shown, with its dues resolved
     window: LaneWindow
@@ -62,9 +62,9 @@ class LaneTexts(NamedTuple):
     is_past: bool  # Whether that is before the present
 
     def local_time(self, number: int, text: str, place: Row) -> tuple[PlacedText | None, float]:
-        """Return what local time a clock has come to; what stands in its way gives way.
+        """Return the local time of a clock as a text that covers whatever is in its way.
 
-        Returns also down to which pixel the instant shown may move for that to stay right.
+        Also returns the lowest pixel of the instant shown for which the text remains correct.
         """
         timeline, colors, window = self.timeline, self.colors, self.window
         past = self.store.clocks.by_id.get(number)
@@ -72,38 +72,39 @@ class LaneTexts(NamedTuple):
             return None, math.inf
         step = past.place_at(timeline.at_ns)
         end, wide = self.shown_x - BESIDE_LINE, math.ceil(self.width_of(text))
-        # Of a pause that has just begun or ended, little is to be seen behind the local time.
+        # If a pause has begun or ended under the right half of the text, most of the text lies on
+        # the step before that, whose head is taken.
         rates = past.value[max(step - 1, 0) : step + 1]
         begins = len(rates) > 1 and min(rates) <= 0 and past.at_ns[step] > window.at(end - wide / 2)
         head = clock_head(past, past.at_ns[step] - 1 if begins else timeline.at_ns, window, place)
         blocks = self.store.blocks.within(number, window.at(end - wide), window.at(end))
         if head is None or any(block.lasts for block in blocks):
-            # What blocks its loop now is more than where it has come to.
+            # A block that lasts is more important than the local time.
             return None, math.inf
         stands = (rates[0] if begins else timeline.clocks[number].n) == 0
         head = head._replace(is_filled=head.is_filled and not stands)
         is_crossed = stands or begins or bool(blocks)
         patches = list[Patch]()
-        # At the present, a pause has words only where they have room beside the local time.
+        # At the present, a pause has a label only where there is room beside the local time.
         label = 0.0 if stands and not self.is_past else self.width_of(head.label)
         boxes = behind_local_time(head, wide, label, end, is_crossed=is_crossed)
         for box in boxes:
             (left, top, right, bottom), token = box
-            # What gives way to a local time is hatched as the rest of its pause is.
+            # Where the label of a pause is covered, the pause is hatched as everywhere else.
             tokens = (token, "hatch") if stands and box is not boxes[-1] else (token,)
             fills = [colors[each] for each in tokens]
-            # The line of the instant shown lies between the two.
+            # The line of the instant shown lies between this patch and the next one.
             patches.append(Patch((left, top, min(right, self.shown_x - 1), bottom), *fills))
             if self.is_past and right > self.shown_x + 1:
-                # Beyond the present there is nothing yet.
+                # After an instant shown in the past, lanes are faint, and so is this.
                 rest = self.shown_x + 1, top, right, bottom
                 patches.append(Patch(rest, *(mixed(each, colors["bg"], 0.5) for each in fills)))
         placed = self._before(text, head.row, (window.left, end), patches, is_before_line=True)
-        # What is behind a local time alone moves along with it.
+        # A patch that lies behind the local time only moves along with it.
         return placed, -math.inf if len(patches) == stands and not blocks else math.inf
 
     def time_beyond(self, number: int, text: str, place: Row, end: int) -> PlacedText | None:
-        """Return the local time of a clock that has come to an instant to the right of the view."""
+        """Return the local time of a clock if the instant shown is to the right of the view."""
         colors, window = self.colors, self.window
         past, at_ns = self.store.clocks.by_id.get(number), int(window.high)
         head = None if past is None else clock_head(past, at_ns, window, place)
@@ -119,19 +120,19 @@ class LaneTexts(NamedTuple):
         if stands and len(patches) > 1:
             patches[0] = patches[0]._replace(hatch=colors["hatch"])
         placed = self._before(text, head.row, (window.left, end), patches)
-        # What is muted cannot be read on a bar.
+        # Muted text would be unreadable on a bar.
         return None if placed is None else placed._replace(color=colors["text"])
 
     def wait(
         self, waits: LaneWait, late_ns: int, place: Row, end: int, ground: str = "bg"
     ) -> tuple[PlacedText | None, float, float]:
-        """Return what a lane waits for, before an edge at the right.
+        """Return what a lane waits for, as a text before an edge at the right.
 
-        Returns also from where to where the instant shown may be for that to stay right.
+        Also returns between which pixels the instant shown may be for the text to remain correct.
 
         Args:
-            late_ns: What is late by less is not said.
-            ground: The token of what its lane lies on; on that of a selection it is a chip.
+        late_ns: A shorter lateness is not mentioned.
+        ground: The colour token behind the lane; on that of a selection, the text is a chip.
         """
         from_x, until_x = -math.inf, math.inf
         text, shown_x, window = waits.text(late_ns), self.shown_x, self.window
@@ -142,7 +143,7 @@ class LaneTexts(NamedTuple):
         forms = text, *waits.briefs
         for each in forms:
             limit = end - math.ceil(self.width_of(each)) - BESIDE_LINE
-            # Which of them has room stays so while the line is not near.
+            # The choice of a form holds until the line comes near the limit of that form.
             if shown_x < limit:
                 until_x = min(until_x, limit - BESIDE_LINE)
             else:
@@ -164,11 +165,11 @@ class LaneTexts(NamedTuple):
         is_before_line: bool = False,
         is_chip: bool = False,
     ) -> PlacedText | None:
-        """Return a text that ends at the end of its room, over a ground, and what it covers.
+        """Return a text that ends at the end of its room, with the patches behind it.
 
-        Without enough room it is empty.
+        If it has no room, the text is empty, or ``None`` is returned if there are no patches.
         """
-        # The sign of a pause is drawn: that of a font looks different in each.
+        # The pause sign is drawn as two bars, because the character looks different in each font.
         text, is_pause = text.removeprefix(PAUSE_SIGN), text.startswith(PAUSE_SIGN)
         high, filled = self.sign, [*patches]
         width = math.ceil(self.width_of(text)) + (high if is_pause else 0)
@@ -192,7 +193,7 @@ class LaneTexts(NamedTuple):
 
 
 def late_line(due_ns: int, place: Row, window: LaneWindow, shown_x: int) -> list[Edges]:
-    """Return a line from where a timer that waits was due up to the instant shown."""
+    """Return a line from the instant at which a late timer was due to the instant shown."""
     x, middle = max(int(window.x(due_ns)), window.left), place.top + place.height // 2
     line_end = max(shown_x, x + 2)
     return [(x, middle - 1, line_end, middle + 1), (x, middle - 6, x + 2, middle + 6)]

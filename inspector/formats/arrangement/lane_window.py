@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from inspector.formats.arrangement.sheet import Row, Sheet
 
 _EVERY: Final = 110
-#: Height of a tick of the ruler, from it to its text, and from that to the next one.
+#: Pixels: the height of a tick of the ruler, from a tick to its text, and between texts.
 TICK: Final = 5
 TEXT_FROM_TICK: Final = 4
 BETWEEN_TEXTS: Final = 10
-#: Pixels; what is further from the left edge is drawn there: painters take 32-bit numbers.
+#: Pixels are limited to this distance from the left edge, because painters take 32-bit numbers.
 _FARTHEST: Final = 1 << 20
-#: In pixels, far less than can be seen: instants at the edge of a pixel, which are frequent among
-#: round times, are in the same one however far the view has moved.
+#: Added to positions, in pixels, too little to be seen: round times often lie at the edge of a
+#: pixel, and without it rounding errors would move them to the next pixel as the view moves.
 _NUDGE: Final = 1e-4
-#: Changes of rate that are followed exactly; more are sampled.
+#: Up to this many changes of rate are followed exactly; more are sampled.
 _MOST_CHANGES: Final = 400
 
 
@@ -38,7 +38,7 @@ def drawable(x: float) -> float:
 
 
 class Bends(Struct, frozen=True, eq=False):
-    """Which instants are at which places, where time does not pass evenly along an axis."""
+    """The instants and their places on an axis along which time does not pass evenly."""
 
     instants: NDArray[np.float64]  # Session nanoseconds, ascending
     places: NDArray[np.float64]  # The place of each, ascending; between them time passes evenly
@@ -55,8 +55,8 @@ class LaneWindow(Struct, frozen=True):
     high: float  # Right edge
     left: int  # The pixel of the left edge
     width: int  # How many pixels
-    present_ns: int  # Until when there is anything
-    bends: Bends | None = None  # Where instants are, in pixels from the left edge; None for evenly
+    present_ns: int  # The end of the data
+    bends: Bends | None = None  # Places in pixels from the left edge; None if time passes evenly
 
     @property
     def per_pixel(self) -> float:
@@ -70,7 +70,7 @@ class LaneWindow(Struct, frozen=True):
     def x(self, at_ns: float) -> float:
         if self.bends is not None:
             return drawable(self.left + self.bends.place(at_ns))
-        # Asked dozens of times in each paint: no further call.
+        # This runs dozens of times in each paint, so per_pixel and drawable are inlined.
         per_pixel = (self.high - self.low) / max(self.width, 1)
         x = self.left + ((at_ns - self.low) / per_pixel + _NUDGE)
         return min(max(x, -_FARTHEST), _FARTHEST)
@@ -93,7 +93,7 @@ class LaneWindow(Struct, frozen=True):
         return _between(self.left + places, -_FARTHEST, _FARTHEST)
 
     def inner_xs(self, at_ns: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the pixels of instants, the nearest in view."""
+        """Return the pixels of instants, moved to the nearest edge if they are out of view."""
         return _between(self.xs(at_ns), self.left, self.left + self.width).astype(np.int64)
 
     def at(self, x: float) -> float:
@@ -114,7 +114,7 @@ class LaneWindow(Struct, frozen=True):
 
 
 def _between(xs: NDArray[np.float64], low: int, high: int) -> NDArray[np.float64]:
-    # Of a few numbers, clip() takes twice as long.
+    # For a few numbers, clip() takes twice as long.
     return np.minimum(np.maximum(xs, low), high)
 
 
@@ -148,7 +148,7 @@ def ruler_ticks(
     share = (instants[-1] - instants[0]) / (window.high - window.low)
     wanted = max(2, round(count * share))
     ticks = instant_ticks(float(locals_ns[0]), float(locals_ns[-1]), wanted, NS_PER_SECOND)
-    # Where it stood still its time is at one place: where it arrived there.
+    # While the clock stood still it had a single local time: its tick is where it arrived there.
     arrived = np.append(True, np.diff(locals_ns) > 0)
     values = np.array([tick.value_ns for tick in ticks.ticks])
     places = np.interp(values, locals_ns[arrived], instants[arrived])
@@ -165,7 +165,7 @@ def lay_out_ruler(
     edges: tuple[float, float],
     taken: Sequence[tuple[float, float]] = (),
 ) -> None:
-    """Lay out ticks with their texts, as far as there is room between edges and what is taken."""
+    """Lay out ticks with the texts that have room between the edges and places already taken."""
     xs = np.array([x for x, _ in ticks], dtype=np.int64)
     sheet.rects(0, sheet.colors["edge"], pixel_rects(xs, row.bottom - TICK, xs + 1, row.bottom))
     for left, text in ruler_texts(ticks, edges, sheet.width_of, taken):

@@ -31,13 +31,13 @@ _WORDS: Final = {
     "late": "late by more than {late}",
     "state": "state of a machine",
 }
-#: On which lanes there can be each of them.
+#: The entries that lanes of clocks, and lanes of timers, can have.
 _ON_CLOCKS: Final = ("runs", "paused", "stopped", "blocked")
 _ON_TIMERS: Final = ("fires", "late")
 
 
 class LaneLegend:
-    """Learns what lanes have in them, and explains it."""
+    """Collects what lanes show, and explains it in a legend."""
 
     def __init__(
         self, kinds: Iterable[LaneKind], late_ns: int, colors: Colors, *, has_blocks: bool
@@ -72,7 +72,7 @@ class LaneLegend:
                 self._used.add("late" if color == self._colors["orange"] else "fires")
 
     def items(self, left: float, y: float, room: float) -> list[Item]:
-        """Return it with its first baseline at a height."""
+        """Return the legend with its first baseline at ``y``."""
         items: list[Item] = []
         for line in self._broken([each for each in _WORDS if each in self._used], room):
             x = left

@@ -20,7 +20,7 @@ def timeline_picture(data: Timed, provenance: Provenance, options: ExportOptions
 def frame_pages(
     frames: FrameTimes, provenance: Provenance, options: ExportOptions
 ) -> tuple[DisplayList, ...]:
-    """Return a figure of frames, and a list of the interventions if some have no name in it."""
+    """Return a figure of frames, and a list of the interventions if it cannot name them all."""
     if options.figure != "frames":
         shown = Shown(plain(provenance.scene) or "frames", frames, provenance)
         return (figure(FigureData((shown,)), provenance, options),)

@@ -106,16 +106,16 @@ _TIMER: Final = 20
 _LEAST_FRAMES: Final = 104
 _LEAST_HEADER: Final = 150.0
 _VALUES_FROM: Final = 40
-#: The height of the sign of a pause.
+#: The height of a pause sign.
 _SIGN: Final = 8
 #: Names take at most this share of the width before they are cut.
 _MOST_HEADER: Final = 0.4
 _INDENT: Final = 14
 _DASH: Final = (6.0, 6.0)
-#: Lanes in all.
+#: The largest number of lanes.
 MOST_ROWS: Final = 120
 _LONGEST: Final = 200
-#: Pauses that the description names.
+#: The largest number of pauses that the description names.
 _MOST_STOPS: Final = 8
 _BASELINE: Final = 0.36
 _LEGEND: Final = (
@@ -141,7 +141,7 @@ def frame_graph(frames: FrameTimes, provenance: Provenance, options: ExportOptio
 
 
 def brief(text: str) -> str:
-    """Return the beginning of a text on one line; what a damaged file has may be endless."""
+    """Return the beginning of a text on one line; texts of a damaged file may be endless."""
     return plain(text[:_LONGEST])
 
 
@@ -174,7 +174,7 @@ class _Arrangement:
         self.counted_ns = counted.measured(options.measure)
         self.series = series_of(frames, options.measure, has_phases=options.stacked)
         if has_lanes and self.series.x_axis is XAxis.FRAME:
-            # Lanes are along session time, also where it stood still.
+            # Lanes need an axis of session time, even if it stood still.
             self.series.x_axis = XAxis.TIME
         self.low, self.high = self.series.bounds()
         self.store = LaneStore(has_rates=provenance.source != CAPTURED)
@@ -186,7 +186,7 @@ class _Arrangement:
         if self.high <= self.low:
             self.high = self.low + 1e-3
         usual_ns = NS_PER_SECOND / (provenance.frame_rate or 60)
-        # The first colours the frames: that of the frame rate.
+        # The first budget colours the frames, so it is the one closest to the frame rate.
         budgets = sorted(round(each * NS_PER_MS) for each in set(options.budgets_ms))
         self.budgets_ns = tuple(sorted(budgets, key=lambda each: abs(each - usual_ns)))
         self.flags = flags_of(frames, options)
@@ -223,7 +223,7 @@ class _Arrangement:
         rows = [
             row for row in rows_of(self.store, choices)[1] if self._is_there(row, low_ns, high_ns)
         ]
-        # The clock of a capture stands for its frames.
+        # A capture's clock shows nothing beyond its frames, so alone it is not drawn.
         if any(row.lane is not None for row in rows) or self.provenance.source != CAPTURED:
             self.timeline, self.rows = timeline, rows[:MOST_ROWS]
             self.left_away = len(rows) - len(self.rows)
@@ -252,7 +252,8 @@ class _Arrangement:
         below = marks + sum(heights) + round(2 * _LINE + legend + _PAD + 8)
         height = max(options.height_pt, top + _RULER + _LEAST_FRAMES + below)
         frames = Row(top + _RULER, round(height) - below - top - _RULER)
-        # The names of budgets stand behind the frames, and what timers wait for behind lanes.
+        # The names of budgets are to the right of the frames, and what timers wait for to the right
+        # of the lanes.
         plotted = width - ceil(names_width(self.budgets_ns, self._width_of))
         window = self._window(left, plotted)
         ticks = self._ticks(window)
@@ -542,7 +543,7 @@ class _Arrangement:
     def _text_over(
         self, sheet: Sheet, texts: LaneTexts, row: LaneRow, place: Row
     ) -> PlacedText | None:
-        """Return the local time of a clock, or what timers wait for; draws since when."""
+        """Return a clock's local time, or what timers wait for; draws a line if one is late."""
         timeline, window = texts.timeline, texts.window
         if row.kind is LaneKind.CLOCK and row.clock_id in timeline.clocks:
             time = format_local_time(timeline.local_ns(row.clock_id))
@@ -558,7 +559,7 @@ class _Arrangement:
         if said is not None and said.patches:
             left, _, right, _ = said.patches[0].edges
             start, stop = row.lane.instants.within(window.at(left), window.at(right))
-            # No firing is covered: a picture cannot be moved.
+            # The text covers no firing, because a picture cannot be moved to see it.
             return None if start < stop else said
         return said
 

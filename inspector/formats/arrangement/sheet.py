@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 Colors = Mapping[str, str]
 
 _ELLIPSIS: Final = "…"
-#: Of the height of letters, how far the baseline is below their middle.
+#: How far the baseline is below the middle of a text, as a share of the size of the font.
 _BASELINE: Final = 0.36
 
 
 class Kind(IntEnum):
-    """What the entries of a part are; of a layer, the later ones lie over the others."""
+    """What the entries of a part are; within a layer, later kinds lie over earlier ones."""
 
-    # Numbers: as keys of parts, members of a plain enumeration are found in twice the time.
+    # An IntEnum, because members of a plain Enum take twice as long as keys of a dictionary.
     RECTS = 0
     HATCHED = 1
     COLUMNS = 2
@@ -40,7 +40,7 @@ class Line(NamedTuple):
     left: int  # Its left edge
     top: int  # The upper edge of the row
     height: int  # The height of the row
-    text: str  # The text, as long as it is shown
+    text: str  # The text, already cut to the room
 
 
 class Row(NamedTuple):
@@ -90,7 +90,7 @@ class Sheet:
     def columns(
         self, layer: int, left: int, row: Row, cells: NDArray[np.int64], colors: Sequence[str]
     ) -> None:
-        """Fill columns a pixel wide of cells, whose numbers are those of colours."""
+        """Fill columns one pixel wide; each cell holds the index of its colour."""
         columns = Columns(left, row.top, row.height, cells, tuple(colors))
         self._add(layer, Kind.COLUMNS, "", columns)
 

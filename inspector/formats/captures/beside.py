@@ -38,7 +38,7 @@ class TableColumns:
     read: Callable[[], Parts]
     start: int  # The first frame
     stop: int  # The frame after the last
-    # What was damaged of each column that was read, as a sentence; empty for nothing.
+    # The damage in each column read so far, as a sentence; empty for none.
     _damage: dict[int, str] = field(default_factory=dict, compare=False)
 
     def __len__(self) -> int:
@@ -84,7 +84,7 @@ class TableColumns:
         return {each: self._damage[each] for each in columns if self._damage[each]}
 
     def _parts(self) -> Parts:
-        """Yield the rows of these frames: some of the file, and the places among them."""
+        """Yield parts of the file, each with the places of these frames among its rows."""
         before = 0
         for rows, places in self.read():
             part = places[max(self.start - before, 0) : max(self.stop - before, 0)]
@@ -97,7 +97,7 @@ class TableColumns:
 
 
 def damage_text(name: str, count: int, where: str) -> str:
-    """Return in a sentence how much of a column is damaged; empty for nothing."""
+    """Return how much of a column is damaged, as a sentence; empty for none."""
     if not count:
         return ""
     are = counted(count, "value is damaged and was", "values are damaged and were")
@@ -107,7 +107,7 @@ def damage_text(name: str, count: int, where: str) -> str:
 def _text_cells(
     rows: Rows, at: int, places: NDArray[np.intp], known: dict[str, bytes]
 ) -> TextCells:
-    """Return cells of any text; few are different ones, which are known once they were met."""
+    """Return cells of any text; the few different texts are cached in ``known``."""
     texts = rows.texts(at)
     found = []
     for place in places.tolist():
@@ -129,10 +129,10 @@ class KnownColumn(Struct, frozen=True, eq=False):
     name: str
     unit: str  # Its unit; empty if unknown
     values: NDArray[np.float64]  # Its values, not a number where there is none
-    # Which value each frame has, -1 for none; None for a value a frame.
+    # Index of the value of each frame, -1 for none; None if there is a value for each frame.
     places: NDArray[np.int64] | None = None
     is_flag: bool = False  # Whether it measures nothing: 1 or 0
-    damage: str = ""  # What of it is damaged, as a sentence; empty for nothing
+    damage: str = ""  # What of it is damaged, as a sentence; empty for none
 
     def numbers(self, start: int, stop: int) -> NDArray[np.float64]:
         """Return the values of frames from ``start`` up to, not including, ``stop``."""
@@ -142,7 +142,7 @@ class KnownColumn(Struct, frozen=True, eq=False):
 
 
 class KnownColumns(Struct, frozen=True, eq=False):
-    """Columns in memory, as a file has them that is parsed as a whole."""
+    """Columns in memory, from a file that has to be parsed as a whole."""
 
     columns: tuple[KnownColumn, ...]
     start: int  # The first frame

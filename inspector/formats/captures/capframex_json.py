@@ -21,7 +21,7 @@ from inspector.formats.captures.source import CaptureSource
 from inspector.formats.frame_times import NsColumn
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
-#: Captures of an hour have some ten megabytes.
+#: Far more than a capture needs: an hour of frames takes some ten megabytes.
 _MOST_BYTES: Final = 1 << 29
 _LONGEST_NS: Final = 100 * NS_PER_SECOND
 #: A year.
@@ -130,7 +130,7 @@ class CapFrameXReader:
     def capture(self) -> Capture:
         """Return the runs, all together first if there are several."""
         info = self._file.info or _Info()
-        # In files of old versions, the two are exchanged.
+        # Files of old versions have the two swapped.
         names = sorted(map(str, filter(None, (info.game, info.process))))
         program = short_name(names[0]) if names else ""
         runs = [
@@ -145,7 +145,7 @@ class CapFrameXReader:
         if len(runs) == 1:
             streams = [_named(runs, program)]
         else:
-            # CapFrameX too takes the frames of all runs together, not the averages of each.
+            # As in CapFrameX, statistics of all runs are over all frames, not means of the runs.
             streams = [_named(runs, f"{program}, all {len(runs)} runs"), *runs]
         return Capture(
             *("CapFrameX", tuple(streams)),
@@ -173,7 +173,7 @@ def _named(runs: list[Stream], name: str) -> Stream:
 
 
 def _damage_in(name: str, values: list[Any]) -> str:
-    """Return what of a column is neither a number nor missing, as a sentence."""
+    """Return how many values of a column are neither numbers nor missing, as a sentence."""
     odd = [
         place
         for place, value in enumerate(values)
@@ -235,10 +235,10 @@ def _per_frame(data: object, count: int, is_usable: NDArray[np.bool_]) -> Iterat
 
 
 def _sensors(run: _Run, ends_ns: NsColumn) -> Iterator[KnownColumn]:
-    """Yield the sensors of a run: what one says is about the time since it was read before.
+    """Yield the sensors of a run: a reading is about the time since the reading before.
 
-    CapFrameX weights its averages likewise, by the time between two readings. Frames that end
-    after the last reading have no value.
+    CapFrameX weights its averages by this time too. Frames that end after the last reading have
+    no value.
     """
     entries = dict(_sensor_entries(run))
     times = entries.pop(("MeasureTime", "Time"), None)

@@ -25,9 +25,9 @@ from inspector.formats.captures.source import CUT_OFF
 from inspector.formats.captures.trace_extras import NO_EXTRAS, Extras
 from inspector.formats.frame_times import Beside, FrameTimes, NsColumn
 
-#: Whole numbers in as few bytes as they need: slices come by the million.
+#: Whole numbers in as few bytes as they need, because traces have millions of slices.
 SliceColumn: TypeAlias = "NDArray[np.signedinteger[Any]]"
-#: Streams beyond are not kept apart: a capture has a handful, a damaged one any number.
+#: Further streams are not kept apart: a capture has a handful of them, a damaged one any number.
 MOST_STREAMS: Final = 1_000
 _LISTED_STREAMS: Final = 12
 _OTHER_STREAMS: Final = 3
@@ -44,8 +44,8 @@ class Stream(Struct, frozen=True, eq=False):
     name: str  # Program, process and swap chain, or thread and slice; empty if there is only one
     column: str  # What the file calls the frame times
     interval_ns: NsColumn  # The frame times
-    # When each of them ended, from the beginning of the capture; None if that is not known, so that
-    # each begins where the one before has ended.
+    # When each of them ended, from the beginning of the capture. None if that is unknown; then each
+    # begins where the one before ended.
     at_ns: NsColumn | None = None
     # The part of each frame in which the program worked, None if unknown.
     busy_ns: NsColumn | None = None
@@ -71,7 +71,7 @@ class Stream(Struct, frozen=True, eq=False):
         return structs.replace(frames, samples=self.samples, facts=self.facts, beside=self.beside)
 
 
-#: Where nothing stands for a frame.
+#: The stream of a trace in which no slice stands for a frame.
 NO_FRAMES: Final = Stream("", "", np.zeros(0, dtype=np.int64))
 
 
@@ -87,10 +87,10 @@ class Slices(Struct, frozen=True, eq=False):
 
     tracks: tuple[Track, ...]
     names: tuple[str, ...]  # The names of slices
-    # From the beginning of the capture; int64, ordered by the end of the slice, of those with the
-    # same end the inner one first.
+    # When each slice begins, from the beginning of the capture, int64. Slices are ordered by their
+    # ends; of nested slices with the same end, the inner one is first.
     start_ns: NsColumn
-    took_ns: SliceColumn  # Their durations; like all that follow in as few bytes as they need
+    took_ns: SliceColumn  # Their durations; this and the next columns use as few bytes as needed
     track: SliceColumn  # Index of the track of each
     name: SliceColumn  # Index of the name of each
     extras: Extras = NO_EXTRAS  # Counters, flows between slices, and arguments of slices
@@ -132,7 +132,7 @@ class SliceStream:
         return start, took
 
     def stream(self) -> Stream:
-        """Return frames that work while their slices last, the first of them without a time."""
+        """Return frames whose work is their slice; the first of them has no frame time."""
         start, took = self.spans()
         interval_ns = np.diff(start, prepend=start[0])
         return Stream(
@@ -148,8 +148,8 @@ class SliceStream:
 def frames_as_slices(frames: FrameTimes, process: str) -> Slices:
     """Return frames as slices from the instant of one to that of the next.
 
-    The first begins with the first frame time, and the last, at the last instant, has no length:
-    so read back, they are the same instants and frame times, after one without a time.
+    The first slice is the first frame time, and an empty slice at the last instant follows. So read
+    back, the slices give the same instants and frame times, after a first frame without a time.
     """
     at_ns = frames.at_ns
     begin_ns = np.maximum(at_ns[:1] - frames.interval_ns[:1], 0)
@@ -185,7 +185,7 @@ class Capture(Struct, frozen=True, eq=False):
         return self.streams[stream_named(wanted, names, self.path)].stream()
 
     def notes_on(self, stream: Stream) -> tuple[str, ...]:
-        """Return all that the user should know about a stream: which one it is, what is missing."""
+        """Return what the user should know about a stream: which one it is, and what is missing."""
         samples = (stream.samples,) if stream.samples else ()
         return (*self._choice(stream), *stream.notes, *samples, *self.notes)
 
@@ -218,7 +218,7 @@ class CaptureReader(Protocol):
 
 
 def date_in(text: str) -> datetime | None:
-    """Return a date and time of ISO 8601, ``None`` if it is none of this time."""
+    """Return a date and time of ISO 8601; ``None`` if it is not one, or before 1970."""
     try:
         found = datetime.fromisoformat(text.strip())
     except ValueError:
@@ -249,7 +249,7 @@ def split_column(text: str) -> tuple[Path, str | None]:
 
 
 def stream_named(wanted: str, names: Sequence[str], where: object) -> int:
-    """Return the place of a stream by its name, whatever its process, or else by a part of it."""
+    """Return the place of a stream by its name, its name without the process, or a part of it."""
     text = wanted.casefold()
     matching: list[int] = []
     for is_meant in (

@@ -25,13 +25,13 @@ from inspector.timebase import MAX_NS, NS_PER_US
 _EVENTS_KEY: Final = re.compile(rb'"traceEvents"\s*:\s*\[')
 _BETWEEN_EVENTS: Final = re.compile(rb"\}\s*,\s*\{")
 _BLANKS: Final = b" \t\r\n,"
-#: Longer events are taken for damage.
+#: Longer events count as damaged.
 _LONGEST_EVENT: Final = 1 << 25
-#: Bytes in which the key of the events is found.
+#: Bytes within which the key of the events is looked for.
 _LONGEST_KEY: Final = 64
-#: Longest part of a name that counts.
+#: Only this many characters of a name are kept.
 _LONGEST_NAME: Final = 400
-#: Beyond are no counts, and no numbers of JSON.
+#: Counter values beyond this are no counts, and infinity is not a number in JSON.
 _LARGEST_VALUE: Final = 1e300
 _QUOTE, _BACKSLASH = b'"\\'
 _OPENING: Final = b"{["
@@ -77,7 +77,7 @@ _PROBLEMS: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Val
 
 
 def is_json(head: bytes) -> bool:
-    """Return whether a file begins like JSON; whether it is a trace is found while it is read."""
+    """Return whether a file begins like JSON; reading it shows whether it is a trace."""
     return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
 
 
@@ -121,7 +121,7 @@ class JsonTraceReader(TraceReader):
         return text[found.end() :]
 
     def _read_whole(self, text: bytes) -> bytes:
-        """Take the events that are whole; returns the rest of the text."""
+        """Read the complete events; return the rest of the text."""
         ends, is_over = _event_ends(text)
         if len(ends):
             events = text[: ends[-1]].strip(_BLANKS)
@@ -137,7 +137,7 @@ class JsonTraceReader(TraceReader):
         return text[ends[-1] :] if len(ends) else text
 
     def _read_singly(self, text: bytes, ends: NDArray[np.int64]) -> None:
-        """Take events one by one, because one of them is damaged."""
+        """Read events one by one, because one of them is damaged."""
         start = 0
         for end in ends.tolist():
             event = text[start:end].strip(_BLANKS)
@@ -149,7 +149,7 @@ class JsonTraceReader(TraceReader):
                 self._builder.note_damage(f"event {self._events:,}")
 
     def _behind_damage(self, text: bytes) -> bytes:
-        """Return the text from the next event on that may be whole."""
+        """Count a damaged event; return the text from where the next event seems to begin."""
         self._events += 1
         self._builder.note_damage(f"event {self._events:,}")
         found = _BETWEEN_EVENTS.search(text)
@@ -216,12 +216,12 @@ class JsonTraceReader(TraceReader):
         key = ("flow", _name(event.cat), name, _name(number))
         kind = event.ph
         flow = self._builder.extras.flow(key, name, begins=kind == "s", ends=kind == "f")
-        # An end belongs to the next slice, unless it says that it belongs to the one around it.
+        # The end of a flow binds to the next slice, or with ``bp: "e"`` to the enclosing one.
         is_next = kind == "f" and event.bp != "e"
         self._builder.add_flow(flow, self._thread(event), at_ns, is_next=is_next)
 
     def _bind(self, event: _Event, track: int, at_ns: int) -> None:
-        """Add a slice that says itself which flow it is part of."""
+        """Add a slice to the flow that the slice itself names (``bind_id``)."""
         if event.flow_in or event.flow_out:
             flow = self._builder.extras.flow(("bind", _name(event.bind_id)), "")
             self._builder.add_flow(flow, track, at_ns, is_next=False)
@@ -252,7 +252,7 @@ class JsonTraceReader(TraceReader):
             named = f"{name} ({_name(event.tid)})"
             self._builder.rename_track(self._thread(event), process, named)
 
-    #: What takes an event, by its phase; not of the reader itself, which would then keep itself.
+    #: The handlers of phases; as bound methods they would make the reader refer to itself.
     _HANDLERS: ClassVar[dict[object, Callable[[JsonTraceReader, _Event], None]]] = {
         "X": _complete,
         "B": _begin,
@@ -286,14 +286,14 @@ def _name(value: object) -> str:
 
 
 def _arguments(event: _Event) -> bytes:
-    """Return what an event says besides, if it is an object with something in it."""
-    # A view of it would hold the whole text that was read.
+    """Return the arguments of an event if they are an object that is not empty."""
+    # Copied, because a view would keep all the text that was read in memory.
     found = bytes(event.args)
     return found if len(found) > len(b"{}") and found.startswith(b"{") else b""
 
 
 def _async_key(event: _Event) -> tuple[str, ...]:
-    """Return what the beginning and the end of an asynchronous slice have in common."""
+    """Return the key by which the beginning and the end of an asynchronous slice are matched."""
     number = event.id if event.id2 is None else event.id2
     return ("async", str(event.pid), _name(event.cat), _name(event.name), _name(number))
 
@@ -301,8 +301,8 @@ def _async_key(event: _Event) -> tuple[str, ...]:
 def _event_ends(text: bytes) -> tuple[NDArray[np.int64], bool]:
     """Return where each whole event ends, and whether the array of events ends here.
 
-    The text begins between two events. Brackets count outside of texts only: behind an even
-    number of quotes without a backslash.
+    The text begins between two events. Brackets within strings do not count: those after an odd
+    number of unescaped quotes.
     """
     data = np.frombuffer(text, dtype=np.uint8)
     quotes = np.flatnonzero(data == _QUOTE)
@@ -342,7 +342,7 @@ def refuse_json(path: Path, head: bytes) -> CaptureError:
 
 
 _CHOOSE: Final = "Choose a capture, or a trace in Chrome's trace-event format."
-#: JSON of other programs, by a key near the beginning.
+#: JSON of other programs, recognised by a key near the beginning.
 _FOREIGN: Final = (
     (b'"projectId"', "a trace of Google Cloud"),
     (b'"$schema": "https://www.speedscope', "a profile of speedscope"),

@@ -64,14 +64,14 @@ class _Span(msgspec.Struct, gc=False, rename="camel"):
 
 
 class _Scope(msgspec.Struct):
-    # One by one, so that a damaged span costs that span.
+    # Decoded one by one, so that a damaged span costs only itself.
     spans: list[msgspec.Raw] = []
 
 
 class _ResourceSpans(msgspec.Struct, rename="camel"):
     resource: _Resource = msgspec.field(default_factory=_Resource)
     scope_spans: list[_Scope] = []
-    #: Its name until OTLP 0.15.
+    #: The name of ``scopeSpans`` until OTLP 0.15.
     instrumentation_library_spans: list[_Scope] = []
 
 
@@ -97,7 +97,7 @@ def is_otlp(head: bytes) -> bool:
 
 
 class OtlpReader:
-    """Reads spans; they are put on tracks once all are known, as any may come first."""
+    """Reads spans; they are put on tracks once all are known, because they come in any order."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -129,7 +129,7 @@ class OtlpReader:
         return False
 
     def capture(self) -> Capture:
-        """Return all spans, none before all were read."""
+        """Return all spans; none before all documents were read."""
         if self._has_ended and not self._has_spans:
             message = f"{self._path} is a trace of OpenTelemetry without spans. Choose another."
             raise CaptureError(message)
@@ -139,7 +139,7 @@ class OtlpReader:
         )
 
     def _documents(self) -> Iterator[bytes]:
-        """Yield lines, or the whole text where its first line is not a document by itself."""
+        """Yield each line, or the whole text if its first line is not a document by itself."""
         has_lines: bool | None = None
         pending = bytearray()
         for piece in self._source.pieces():
@@ -178,11 +178,11 @@ class OtlpReader:
                         self._builder.note_damage(f"document {self._documents_read:,}")
 
     def _place(self, service: str, spans: list[_Known]) -> None:
-        """Put the spans of a service on tracks on which each is within what it is on top of."""
+        """Put the spans of a service on tracks on which they nest."""
         builder = self._builder
         builder.name_process(service, service)
         spans.sort(key=lambda each: (each.start_ns, -each.end_ns))
-        # Of each track the spans that have not ended, the outermost first.
+        # The spans of each track that have not ended, the outermost first.
         tracks: list[list[_Known]] = []
         for known in spans:
             place = _track_for(known, tracks)

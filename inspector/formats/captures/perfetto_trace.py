@@ -38,7 +38,7 @@ from inspector.formats.protobuf import (
 from inspector.timebase import MAX_NS
 
 _PACKET_TAG: Final = 0x0A
-#: Perfetto's own limit is 512 kB; screenshots and others may be longer.
+#: Perfetto's own limit is 512 kB, but screenshots and other packets may be longer.
 _LONGEST_PACKET: Final = 1 << 26
 _MOST_EXPANDED: Final = 1 << 24
 _SCREENED_PACKETS: Final = 4
@@ -57,12 +57,12 @@ _DEFAULTS: Final = 59
 _TRACK: Final = 60
 _FRAME: Final = 76
 _COMPRESSED_ZSTD: Final = 133
-#: Bit of the flags: what was interned before no longer counts.
+#: Bit of the flags: texts interned earlier in the sequence are no longer valid.
 _CLEARED: Final = 1
-#: Clocks of a sequence, which may count in other units from the packet before.
+#: Clocks of a single sequence; they may have other units, and count from the packet before.
 _SEQUENCE_CLOCKS: Final = range(64, 128)
 _BEGIN, _END, _INSTANT, _COUNTER = 1, 2, 3, 4
-#: What a track event has besides: arguments, flows that go on and flows that end, and values.
+#: Further fields of a track event: arguments, flows that continue or end here, counter values.
 _ARGUMENTS: Final = 4
 _LAST_FLOWS: Final = frozenset({42, 48})
 _FLOWS: Final = frozenset({36, 47}) | _LAST_FLOWS
@@ -116,7 +116,7 @@ class _Sequence(Struct):
 
 
 class _Descriptor(Struct, frozen=True):
-    """What the file says of a track."""
+    """The description of a track in the file."""
 
     parent: int = 0  # The track above it
     name: str = ""
@@ -128,7 +128,7 @@ class _Counter(Struct):
     unit: str = ""  # The unit of its values; empty if unknown
     factor: int = 1  # What a value is multiplied with
     is_incremental: bool = False  # Whether values are added to the one before
-    sum: float = 0.0  # What they come to
+    sum: float = 0.0  # The sum of incremental values so far
 
 
 def is_perfetto(head: bytes) -> bool:
@@ -180,7 +180,7 @@ class PerfettoReader(TraceReader):
         return super().capture()
 
     def _notes(self) -> Iterator[str]:
-        """Yield how many actual frames Android has found janky, by its reasons."""
+        """Yield how many actual frames Android calls janky, by reason."""
         if self._actual_frames:
             listed = ", ".join(f"{name} {count:,}" for name, count in self._janks.most_common())
             of = f"{self._actual_frames:,} actual frames"
@@ -190,7 +190,7 @@ class PerfettoReader(TraceReader):
         self._builder.note_damage(f"packet {self._packets + 1:,}")
 
     def _read_packets(self, data: bytes, depth: int = 0) -> int:
-        """Take the whole packets; returns where the first that is not whole begins."""
+        """Read the complete packets; return where the first incomplete one begins."""
         at, end = 0, len(data)
         while at < end:
             try:
@@ -238,7 +238,7 @@ class PerfettoReader(TraceReader):
                 self._read_frame(data, frame, at_ns)
 
     def _read_definitions(self, data: bytes, found: dict[int, Field], sequence: _Sequence) -> None:
-        """Take what later packets of the sequence refer to."""
+        """Keep what later packets of the sequence refer to."""
         if number_of(found, _FLAGS) & _CLEARED:
             sequence.names.clear()
             sequence.argument_names.clear()
@@ -352,7 +352,7 @@ class PerfettoReader(TraceReader):
                         builder.add_flow(flow, track, at_ns, is_next=False)
 
     def _count(self, values: dict[int, Field], uuid: int, at_ns: int) -> None:
-        """Take the value of a counter; it is named when the file has ended, or been read so far."""
+        """Take the value of a counter, under the name that the file has given so far."""
         value: float
         if (found := values.get(_DOUBLE_VALUE)) is not None and found[1] == FIXED64:
             value = _double(found)
@@ -441,10 +441,10 @@ def _json(data: bytes, field: Field) -> object:
     return None
 
 
-# Fields of an argument: its name, and the parts of a value that has parts.
+# Fields of an argument: its name, and the entries of nested values.
 _ARGUMENT_NAME_NUMBER, _ARGUMENT_NAME = 1, 10
 _ENTRY, _ELEMENT, _KNOWN_TEXT = 11, 12, 17
-#: What reads the value of an argument, by number and kind of the field.
+#: Functions that read the value of an argument, by number and kind of the field.
 _VALUES: Final[dict[tuple[int, int], Callable[[bytes, Field], object]]] = {
     (2, VARINT): lambda _data, field: bool(field[2]),
     (3, VARINT): lambda _data, field: field[2],

@@ -1,7 +1,7 @@
 """The bytes of a capture file: as they are, from gzip or from the only file in a zip archive.
 
-Files are read in pieces, and what is compressed is expanded within limits: a small file that
-expands without end is refused, not expanded.
+Files are read in pieces, and expanded within limits: a small file that expands without end is
+refused.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from inspector.foreign.files import open_binary, path_text
 
 #: Enough to recognise a format and the columns of a table.
 HEAD_BYTES: Final = 65_536
-#: Small enough for the caches of a processor.
+#: Small enough to stay in the caches of a processor.
 PIECE_BYTES: Final = 1 << 20
 _GZIP: Final = b"\x1f\x8b"
 _ZIP: Final = b"PK\x03\x04"
-#: Captures compress to a tenth or thirtieth, rows that are all alike to a hundredth; a file
-#: made to fill the memory to a thousandth.
+#: Captures compress to a tenth or a thirtieth, and to a hundredth if all rows are alike; a file
+#: made to fill the memory compresses to a thousandth.
 _LARGEST_RATIO: Final = 300
 _RATIO_FROM_BYTES: Final = 1 << 26
 _MOST_IN_ZIP: Final = 10_000
-#: What cannot be read at all, by its first bytes.
+#: Formats that cannot be read at all, by their first bytes.
 _FOREIGN: Final = (
     (b"\x28\xb5\x2f\xfd", "compressed with zstd. Expand it, and open the capture in it"),
     (b"\xfd7zXZ\x00", "compressed with xz. Expand it, and open the capture in it"),
@@ -110,7 +110,7 @@ class CaptureSource:
             raise CaptureError(message) from None
 
     def _bounded(self, pieces: Iterator[bytes], file: BinaryIO, total: int) -> Iterator[bytes]:
-        """Yield expanded pieces until they are too much for the file."""
+        """Yield expanded pieces; refuse a file that expands too far for its size."""
         expanded = 0
         with _as_far_as_it_goes(self.notes):
             for piece in pieces:
@@ -132,7 +132,7 @@ CUT_OFF: Final = "The compressed file is cut off or damaged; it was read up to t
 
 @contextmanager
 def _as_far_as_it_goes(notes: list[str]) -> Iterator[None]:
-    """Read a compressed file that is cut or damaged up to there, and say so."""
+    """End the reading of a compressed file where it is cut off or damaged, with a note."""
     try:
         yield
     except _DAMAGED:
@@ -154,7 +154,7 @@ def _gunzipped(file: BinaryIO, size: int) -> Iterator[bytes]:
                 raise EOFError
             return
         if expander.eof:
-            # Another member, or zeros that fill a block.
+            # Another gzip member follows, or zeros that fill up a block.
             rest = rest.lstrip(b"\0")
             if not rest:
                 continue

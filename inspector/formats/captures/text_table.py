@@ -38,21 +38,21 @@ _LONGEST_LINE: Final = 1 << 24
 _NUMBER: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,3})?")
 #: A line that is only a number with a decimal comma.
 _DECIMAL_COMMA: Final = re.compile(r"\s*[-+]?\d+,\d+\s*")
-#: What stands for a separator within a quoted cell.
+#: Replaces a separator within a quoted cell.
 _INNER: Final = "\x1f"
 _NEWLINE, _RETURN, _SPACE, _ZERO, _POINT, _COMMA, _MINUS = b"\n\r 0.,-"
-#: Characters of a number that are parsed for all rows at once; longer ones one by one.
+#: Numbers of up to this many characters are parsed for all rows at once, longer ones one by one.
 _MOST_DIGITS: Final = 19
 _MOST_BLANKS: Final = 64
-#: Characters of numbers, and of what stands in place of one.
+#: The characters of numbers, and of texts for a missing number, such as ``N/A``.
 _IN_NUMBERS: Final = np.isin(np.arange(256), np.frombuffer(b"0123456789+-.eEnNaA/", np.uint8))
 _DECIMALS: Final = 6
-#: The largest number that is read, with its decimals.
+#: The largest number that is read, as a whole number of its last decimals.
 _MOST: Final = 10**18
 _MOST_KEY_BYTES: Final = 256
 _POWERS: Final = 10 ** np.arange(19, dtype=np.int64)
 
-#: In place of a value: the cell is empty or says that it has none.
+#: Replaces a value: the cell is empty or says that it has none.
 MISSING: Final = -1
 #: The cell is not a number, or a negative one.
 DAMAGED: Final = -2
@@ -161,14 +161,14 @@ class Rows:
 
     def __init__(self, text: bytes, line: int, separator: str) -> None:
         self.line = line  # Number of the first line in the file, from 1
-        # Whether the last line has no end: a program is still writing it
+        # Whether the last line has no line end, as when a program is still writing it
         self.is_unfinished = not text.endswith(b"\n")
         if self.is_unfinished:
             text += b"\n"
         if b'"' in text:
             text = _unquoted(text, separator)
         self._point = _POINT if separator == "," else _COMMA
-        # A word beyond the end, so that eight bytes can be read from anywhere.
+        # Padded, so that eight bytes can be read from anywhere, even at the end.
         padded = np.frombuffer(text + bytes(_MOST_DIGITS + 8), dtype=np.uint8)
         self._bytes = padded
         whole = padded[: len(text)]
@@ -224,7 +224,7 @@ class Rows:
     ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """Return cells of some rows, with a decimal point, and how long they are.
 
-        What has other characters than numbers and ``NA`` have is empty.
+        A cell with other characters than those of numbers and ``NA`` has length 0.
         """
         start, end = (each[places] for each in self.cells(at))
         lengths = end - start
@@ -237,9 +237,9 @@ class Rows:
         return found, np.where(is_odd, 0, lengths)
 
     def numbers(self, at: int) -> tuple[NDArray[np.float64], list[int]]:
-        """Return a column as numbers to six decimals, and the rows that have something else.
+        """Return a column as numbers to six decimals, and the rows that hold something else.
 
-        There, and where there is no value, the numbers are not a number.
+        In these rows, and where there is no value, the number is NaN.
         """
         found, is_there = self.signed_ns(at, _DECIMALS, _MOST)
         values = np.where(is_there, found / 10.0**_DECIMALS, np.nan)
@@ -288,7 +288,7 @@ class Rows:
     def values_ns(self, at: int, digits: int, longest_ns: int) -> NsColumn:
         """Return a column as whole nanoseconds, rounded half to even.
 
-        A unit of it is a 1 with so many zeros in nanoseconds. Values may be :data:`MISSING`,
+        Its unit is ten to the power of ``digits``, in nanoseconds. Values may be :data:`MISSING`,
         :data:`DAMAGED` or :data:`TOO_LARGE`.
         """
         return self._values_ns(*self.cells(at), digits, longest_ns)
@@ -296,11 +296,11 @@ class Rows:
     def signed_ns(
         self, at: int, digits: int, longest_ns: int
     ) -> tuple[NsColumn, NDArray[np.bool_]]:
-        """Return a column of numbers that may be negative, and where there is a plain one.
+        """Return a column of numbers that may be negative, and in which rows there is a number.
 
         Args:
-            digits: A unit of it is a 1 with this many zeros in nanoseconds.
-            longest_ns: The limit of their sizes.
+            digits: The unit of the column, as a power of ten nanoseconds.
+            longest_ns: The largest magnitude of a number.
         """
         start, end = self.cells(at)
         is_negative = (end > start) & (self._bytes[start] == _MINUS)
@@ -345,7 +345,7 @@ class Rows:
     def _decimals(
         self, start: NsColumn, length: NsColumn
     ) -> tuple[NsColumn, NsColumn, NDArray[np.bool_]]:
-        """Return digits as numbers, how many follow the point, and where that is all there is."""
+        """Return the digits of cells as numbers, how many follow the point, and which are plain."""
         count = len(start)
         mantissa = np.zeros(count, dtype=np.int64)
         places = np.zeros(count, dtype=np.int64)
@@ -365,7 +365,7 @@ class Rows:
             np.add(mantissa, digit, out=mantissa, where=is_digit)
             places += is_digit & has_point
             has_point |= is_point
-        # A point alone is no number, and 19 digits may be more than 63 bits.
+        # A point alone is no number, and 19 digits may need more than 63 bits.
         is_plain &= (length > has_point) & ((length < _MOST_DIGITS) | has_point)
         return mantissa, places, is_plain
 
@@ -496,7 +496,7 @@ def _layout(source: CaptureSource, lines: list[str]) -> tuple[tuple[str, ...], s
         if all(separator in line for line in first):
             return comments, separator
     if "," not in first[0] and first[1:] and all(map(_DECIMAL_COMMA.fullmatch, first[1:])):
-        # A single column: any character that is not in it will do as separator.
+        # In a single column of decimal commas, any character not in it can be the separator.
         return comments, ";"
     return comments, ","
 

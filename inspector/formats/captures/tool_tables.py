@@ -61,16 +61,16 @@ from inspector.timebase import MAX_NS, NS_PER_MS, NS_PER_SECOND
 
 Number = TypeVar("Number", bound="np.generic")
 
-#: Columns of what else is known of frames, in milliseconds; those that mean the same together.
+#: Columns of further facts about frames, in milliseconds; columns with the same meaning together.
 _SIMULATION_STEP: Final = ("msbetweensimulationstart",)
 _DISPLAYED: Final = ("msbetweendisplaychange", "displayedtime")
-#: Types of generated frames that are named.
+#: The largest number of types of generated frames that are named.
 _MOST_TYPES: Final = 6
 _MIXED: Final = (
     "Frames that the program has rendered and others (FrameType) are not told apart: no column "
     "says when they were. Choose a column of times of display, such as MsBetweenDisplayChange."
 )
-#: Dates beyond are damage.
+#: Dates in other years count as damaged.
 _YEARS: Final = range(1980, 2200)
 #: Longer "frames" are glitches of the capturing program (MangoHud drops them too).
 _LONGEST_NS: Final = 100 * NS_PER_SECOND
@@ -78,10 +78,10 @@ _LONGEST_NS: Final = 100 * NS_PER_SECOND
 _COMPOSITORS: Final = frozenset({"csrss.exe", "dwm.exe"})
 #: The columns of FRAPS, which writes instants.
 _FRAPS: Final = ["frame", "timems"]
-#: Rows of Afterburner begin with a code; this one is of data, that one of names.
+#: Rows of Afterburner begin with a code: this one is the code of data.
 _AFTERBURNER_DATA: Final = 80
 _AFTERBURNER_LAST_CODE: Final = 99
-#: Spreadsheets drop the zero before a code.
+#: The code of names of columns; spreadsheets drop its zero.
 _AFTERBURNER_NAMES: Final = ("02", "2")
 _DATE: Final = re.compile(
     r"(?P<day>\d\d?)[-/.](?P<month>\d\d?)[-/.](?P<year>\d{4}) +"
@@ -89,7 +89,7 @@ _DATE: Final = re.compile(
 )
 _AFTERBURNER_TITLE: Final = re.compile(rf"0?0\s*,\s*{_DATE.pattern}")
 
-#: Formats by columns that only they have, the more particular first.
+#: Formats, recognised by their columns; the more specific ones first.
 _FORMATS: Final = (
     ("OCAT", {"motherboard", "msbetweenpresents"}),
     ("FrameView", {"renderqueuedepth", "msbetweenpresents"}),
@@ -99,7 +99,7 @@ _FORMATS: Final = (
     ("MangoHud", {"fps", "frametime"}),
     ("FRAPS", set(_FRAPS)),
 )
-#: Tables about frames that hold no frame times, by columns that only they have.
+#: Tables about frames that hold no frame times, recognised by their columns.
 _SUMMARIES: Final = (
     ("a summary of FrameView", {"logname", "avgfps"}),
     ("the statistics of PresentMon", {"averagefps", "minimumfps", "duration"}),
@@ -113,16 +113,16 @@ class _StreamCount(Struct):
 
     name: str
     first_damage: str = ""  # Line and contents of its first damaged cell
-    # The line of the first row without a value, and of the first that is too long, by its code.
+    # Line of the first row whose value is MISSING or TOO_LARGE, by these codes.
     first_lines: dict[int, int] = field(default_factory=dict)
-    # How many frames were not rendered by the program, by what they are instead.
+    # How many frames were not rendered by the program, by their type.
     generated: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     counts: dict[int, int] = field(default_factory=lambda: defaultdict(int))
 
 
 class FrameTableReader:
     def __init__(self, path: Path, column: str | None = None) -> None:
-        """Find a column by its name, in any case, or number, from 1; by default the likely one.
+        """Find a column by its name in any case, or its number from 1; by default the likely one.
 
         Units in a name (``_ns``, ``(us)``, ``_s``) are respected; without one the column is in
         milliseconds.
@@ -187,7 +187,7 @@ class FrameTableReader:
             what = f"{name}, {told}." if told else f"{name} has no frame times."
             message = f"{self._path}: {what} Choose another column. {table.listed_columns()}"
             raise CaptureError(message)
-        # Sorting is stable: of streams with as many frames, the first in the file is shown.
+        # Sorting is stable: of streams with equally many frames, the first in the file comes first.
         streams.sort(key=lambda each: (_is_compositor(each.name), -len(each)))
         notes = list(self._source.notes)
         if self._further_rows:
@@ -207,10 +207,10 @@ class FrameTableReader:
     def rows_of(self, owner: int, *, are_rendered: bool) -> Iterator[tuple[Rows, NDArray[np.intp]]]:
         """Yield all rows, with the places of the frames of a stream among them.
 
-        For a reader that has read nothing; it keeps none of them.
+        Called on a reader that has read nothing yet; the frames are not kept.
 
         Args:
-            are_rendered: Whether they are only those that the program has rendered.
+        are_rendered: Whether only frames rendered by the program count.
         """
         for rows in self._blocks:
             places, owners = self._read(rows)
@@ -228,7 +228,7 @@ class FrameTableReader:
         values = rows.values_ns(self._at, self._digits, limit)
         odd = np.flatnonzero(values == DAMAGED).tolist()
         if rows.is_unfinished and odd and odd[-1] == len(rows) - 1:
-            # The capturing program is still writing it.
+            # The capturing program is still writing this line.
             values[odd.pop()] = MISSING
         kept = self._rows_of_data(rows, odd)
         owners = self._owners_of(rows, kept)
@@ -260,7 +260,7 @@ class FrameTableReader:
             self._is_generated.frombytes(generated.astype(np.int8).tobytes())
         for place, (kept_values, read) in enumerate(zip(self._fact_values, facts, strict=True)):
             known = read[usable]
-            # What was not displayed has no time of display.
+            # The first column holds times of display, which are 0 for frames not displayed.
             known = known if place else np.where(known > 0, known, np.nan)
             kept_values.frombytes(known.tobytes())
         return places[usable], owners[usable]
@@ -281,7 +281,7 @@ class FrameTableReader:
     def _generated(
         self, rows: Rows, places: NDArray[np.intp], owners: NDArray[np.int32]
     ) -> NDArray[np.bool_]:
-        """Return which rows are frames that the program has not rendered, and count them."""
+        """Count the frames not rendered by the program, and return which rows they are."""
         keys, first, of_key = np.unique(
             rows.keys([self._type_at])[places], return_index=True, return_inverse=True
         )
@@ -299,7 +299,7 @@ class FrameTableReader:
         return found
 
     def _instants_of(self, rows: Rows, clock: RowClock) -> NsColumn:
-        """Return when the frame times of rows end, negative where that is unknown."""
+        """Return when the frame times of rows end; negative if unknown."""
         if clock.is_date:
             return np.array([_second_of(cell) for cell in rows.texts(clock.at)], dtype=np.int64)
         instants = rows.values_ns(clock.at, clock.digits, MAX_NS - 1)
@@ -309,21 +309,21 @@ class FrameTableReader:
         return np.where((instants < 0) | (lengths < 0), MISSING, instants + lengths)
 
     def _in_ms(self, rows: Rows, at: int) -> NDArray[np.float64]:
-        """Return a column in milliseconds, not a number where there is none."""
+        """Return a column in milliseconds, NaN where there is no number."""
         found, is_there = rows.signed_ns(at, MILLISECONDS, _LONGEST_NS)
         return np.where(is_there, found / NS_PER_MS, np.nan)
 
     def _column_of_types(self) -> int:
-        """Return the column of what frames are, -1 if that makes no difference.
+        """Return the column of the types of frames, -1 if types do not matter.
 
-        Times of display are of all frames that are displayed, whatever has made them.
+        They do not for times of display, which are those of all displayed frames.
         """
         is_displayed = self._loose[self._at] in _DISPLAYED
         is_there = FRAME_TYPE in self._loose and not is_displayed
         return self._loose.index(FRAME_TYPE) if is_there else -1
 
     def _columns_of_facts(self) -> list[int]:
-        """Return the columns of times of display, then of what animation errors are made of."""
+        """Return the column of times of display, then the one that gives animation errors."""
         displayed, error, step = (
             next((self._loose.index(name) for name in names if name in self._loose), -1)
             for names in (_DISPLAYED, ANIMATION_ERROR, _SIMULATION_STEP)
@@ -347,7 +347,7 @@ class FrameTableReader:
         return FrameFacts(errors, displayed)
 
     def _rows_of_data(self, rows: Rows, odd: list[int]) -> NDArray[np.bool_]:
-        """Return which rows are neither blank, nor the header again, nor of other codes."""
+        """Return which rows hold data: not blank lines, repeated headers or rows of other codes."""
         kept = ~rows.is_blank
         if self._has_codes:
             kept &= rows.values_ns(0, 0, _AFTERBURNER_LAST_CODE) == _AFTERBURNER_DATA
@@ -358,7 +358,7 @@ class FrameTableReader:
         return kept
 
     def _owners_of(self, rows: Rows, kept: NDArray[np.bool_]) -> NDArray[np.int32]:
-        """Return the number of the stream of each row, -1 for those that are not kept apart."""
+        """Return the number of the stream of each row, -1 if there are too many streams."""
         owners = np.zeros(len(rows), dtype=np.int32)
         if not self._keys:
             if not self._streams:
@@ -390,7 +390,7 @@ class FrameTableReader:
         return np.concatenate((found, values[values < 0]))
 
     def _column(self, held: array[Any], kind: type[Number]) -> NDArray[Number]:
-        """Return what was read so far; all of it is not copied, as nothing is added any more."""
+        """Return what was read so far, as a copy until the file has been read to its end."""
         if self._is_over and held:
             return np.frombuffer(held, dtype=kind)
         return np.array(held, dtype=kind)
@@ -571,10 +571,10 @@ def _rows_again(
 def _between_rendered(
     lengths_ns: NsColumn, ends_ns: NsColumn, rendered: NDArray[np.intp]
 ) -> tuple[NsColumn, NsColumn]:
-    """Return how long it was from each rendered frame to the next, and when these times end.
+    """Return the times from each rendered frame to the next, and when these times end.
 
-    A generated frame is either displayed with the present of a rendered one, whose instant it has,
-    or is a present of its own, which the frame time of the rendered one then counts from.
+    A generated frame either shares the present, and so the instant, of a rendered frame, or it has
+    a present of its own, from which the frame time of the next rendered frame then counts.
     """
     found, ends = lengths_ns[rendered].copy(), ends_ns[rendered]
     is_own = np.ones(len(ends_ns), dtype=np.bool_)
@@ -597,7 +597,7 @@ def _generated_note(stream: _StreamCount) -> str:
 
 
 def _date_of(found: re.Match[str]) -> datetime | None:
-    """Return a date and time of day as Afterburner writes it, ``None`` if it is none."""
+    """Return a date and time of day as Afterburner writes it; ``None`` if it is not valid."""
     day, month, year, hour, minute, second = (int(text or 0) for text in found.groups())
     if year not in _YEARS:
         return None
@@ -608,14 +608,14 @@ def _date_of(found: re.Match[str]) -> datetime | None:
 
 
 def _second_of(cell: str) -> int:
-    """Return a date and time as nanoseconds of some era, negative if it is none."""
+    """Return a date and time in nanoseconds since 1970, negative if it is not valid."""
     found = _DATE.fullmatch(cell)
     date = None if found is None else _date_of(found)
     return MISSING if date is None else int(date.replace(tzinfo=UTC).timestamp()) * NS_PER_SECOND
 
 
 def _spread(seconds: NsColumn) -> NsColumn:
-    """Return instants in whole seconds, those in one second at equal distances within it."""
+    """Return instants in whole seconds, with those of the same second spread evenly over it."""
     values, first, counts = np.unique(seconds, return_index=True, return_counts=True)
     gaps = np.minimum(np.diff(values, append=values[-1:] + NS_PER_SECOND), NS_PER_SECOND)
     place = np.arange(len(seconds)) - np.repeat(first, counts)

@@ -1,8 +1,8 @@
 """Collects the slices of a trace, whatever its format, and finds frames among them.
 
-A slice that comes again and again on one track may stand for a frame, which lasts until the next
-one begins. By default that is, of those that come at even distances, the one that is called
-frame, else the longest in total.
+A slice that is repeated on one track may stand for a frame, which lasts until the next one begins.
+By default frames are the slices called "frame" among those that come at even distances, else those
+that are longest in total.
 """
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ from inspector.formats.captures.trace_extras import ExtrasBuilder, merged
 from inspector.formats.frame_times import NsColumn
 from inspector.timebase import MAX_NS
 
-#: Fewer slices are no frames.
+#: The least number of slices of one name on a track that may stand for frames.
 _FEWEST_FRAMES: Final = 2
-#: Slices are periodic if there are at least this many, ...
+#: Slices are periodic if all of this holds: there are at least this many, ...
 _FEWEST_PERIODIC: Final = 5
-#: ... and half of the distances differ from the median by no more than this share of it.
+#: ... half of the distances differ from the median by no more than this share of it, ...
 _LARGEST_DEVIATION: Final = 0.5
-#: And at most this share of them overlap with the next.
+#: ... at most this share of them overlap with the next, ...
 _LARGEST_OVERLAP: Final = 0.1
-#: And they last at least this share of the time from the first to the last, if not called so.
+#: ... and, unless called "frame", they cover at least this share of the time that they span.
 _LEAST_COVERED: Final = 0.01
-#: Names that say that it is one.
+#: Names of slices that are frames.
 _FRAME_NAMES: Final = frozenset({"frame", "frames"})
-#: Calls that only wait, however evenly; what a program does between them is not in them.
+#: Calls that only wait. They may come evenly, but the work of a program lies between them.
 _WAITS: Final = frozenset(
     {"clock_nanosleep", "epoll_wait", "nanosleep", "poll", "select", "sleep", "usleep", "wait"}
 )
 _MOST_TRACKS: Final = 20_000
 _MOST_NAMES: Final = 500_000
 _MOST_OPEN: Final = 1_000_000
-#: Slices beyond are left out: those of a gigabyte or two.
+#: Further slices are left out; a file with this many has a gigabyte or two.
 _MOST_SLICES: Final = 10_000_000
-#: Slices kept in columns that are as narrow as their values.
+#: After this many new slices, they are moved into columns as narrow as their values allow.
 _AT_ONCE: Final = 1 << 18
 
 
@@ -62,8 +62,8 @@ class _OpenSlice(Struct):
     track: int  # Number of its track
     name: int  # Number of its name
     start_ns: int  # When it began
-    arguments: bytes = b""  # What its beginning says of it
-    ticket: int = 0  # By what it is known until it has ended; 0 where nothing asks for it
+    arguments: bytes = b""  # The arguments given at its beginning
+    ticket: int = 0  # Its number among slices referred to before their end; 0 for none
 
 
 class TraceBuilder:
@@ -80,7 +80,7 @@ class TraceBuilder:
         self._process_names: dict[Hashable, str] = {}
         self._open: dict[Hashable, list[_OpenSlice]] = {}
         self._open_count = 0
-        # The slices that are known by tickets, -1 for those that have not ended.
+        # The slice of each ticket, -1 if it has not ended.
         self._tickets = array("q")
         self._last_ns = 0
         self._last: Capture | None = None
@@ -139,7 +139,7 @@ class TraceBuilder:
     def begin(
         self, key: Hashable, track: int, name: int, start_ns: int, arguments: bytes = b""
     ) -> None:
-        """Begin a slice, within the one that began last with this key."""
+        """Begin a slice, nested in the last slice with this key that has not ended."""
         if not -MAX_NS < start_ns < MAX_NS or self._open_count >= _MOST_OPEN:
             self.note_damage("a time out of range")
             return
@@ -151,7 +151,7 @@ class TraceBuilder:
             self.extras.add_arguments(self._ticket(begun), arguments)
 
     def end(self, key: Hashable, end_ns: int, arguments: bytes = b"") -> None:
-        """End the slice that began last with this key."""
+        """End the innermost slice with this key."""
         waiting = self._open.get(key)
         if not waiting:
             self.unmatched += 1
@@ -172,8 +172,7 @@ class TraceBuilder:
     def add_flow(self, flow: int, track: int, at_ns: int, *, is_next: bool) -> None:
         """Add to a flow the slice in progress on a track, or the next that begins there.
 
-        A slice that was added last, and began at that instant, is meant rather than another
-        that begins at the same instant.
+        Of several slices in progress that began at that instant, it is the one added last.
         """
         if flow < 0:
             return
@@ -187,7 +186,7 @@ class TraceBuilder:
             self.extras.add_unplaced(flow, track, at_ns, is_next=False)
 
     def add_flow_of_begun(self, flow: int, key: Hashable) -> None:
-        """Add to a flow the slice that began last with a key."""
+        """Add to a flow the innermost slice with a key."""
         begun = self._innermost(key)
         if flow >= 0 and begun is not None:
             self.extras.add_step(flow, self._ticket(begun))
@@ -197,7 +196,7 @@ class TraceBuilder:
         return waiting[-1] if waiting else None
 
     def _ticket(self, begun: _OpenSlice) -> int:
-        """Return by what a slice is known that has not ended: a number below 0."""
+        """Return a negative number that refers to a slice that has not ended."""
         if not begun.ticket:
             self._tickets.append(-1)
             begun.ticket = len(self._tickets)
@@ -212,7 +211,7 @@ class TraceBuilder:
         self.first_damage = self.first_damage or where
 
     def pack(self, least: int = _AT_ONCE) -> None:
-        """Keep what was added in less memory, once it is much; called now and then."""
+        """Move slices into compact columns if ``least`` or more were added; called regularly."""
         if len(self._start) >= least:
             start, *others = self._start, self._took, self._track, self._name
             columns = (np.array(start, dtype=np.int64), *map(_narrow, others))
@@ -225,10 +224,10 @@ class TraceBuilder:
     def capture(
         self, path: Path, format_: str, notes: tuple[str, ...] = (), *, is_last: bool = False
     ) -> Capture:
-        """Return what was collected so far; what has begun and not ended ends with the last event.
+        """Return what was collected so far; slices that have not ended end with the last event.
 
         Args:
-            is_last: Whether nothing is added any more, so that what was collected is given away.
+        is_last: Whether nothing is added afterwards, so that the columns need not be copied.
         """
         if self._last is not None:
             return self._last
@@ -253,7 +252,7 @@ class TraceBuilder:
         return capture
 
     def _ordered(self, still_open: list[_OpenSlice], path: Path, *, is_last: bool) -> Slices:
-        """Return all slices in order, column by column, as there are millions."""
+        """Return all slices in order; memory is freed column by column, as there are millions."""
         begun = np.array([each.start_ns for each in still_open], dtype=np.int64)
         further = (
             begun,
@@ -269,7 +268,7 @@ class TraceBuilder:
                 held.clear()
         starts, took, track, name = columns
         del columns
-        # A few events may carry instants of another clock, such as 0.
+        # A few events may have instants of another clock, such as 0.
         base_ns = self.extras.first_ns(int(starts.min()) if len(starts) else None)
         starts -= base_ns
         ends = starts + took
@@ -323,7 +322,7 @@ class TraceBuilder:
 
 
 class TraceReader(ABC):
-    """Reads a trace piece by piece; what is not whole at the end of one waits for the next."""
+    """Reads a trace in pieces; an incomplete event at the end of one is read with the next."""
 
     kind: ClassVar[str]  # What captures call it
 
@@ -358,11 +357,11 @@ class TraceReader(ABC):
 
     @abstractmethod
     def _read_piece(self, text: bytes) -> bytes:
-        """Take what is whole; returns the rest."""
+        """Read the complete events; return the rest."""
 
     @abstractmethod
     def _read_end(self, rest: bytes) -> None:
-        """Take what is left at the end of the file."""
+        """Read what is left at the end of the file."""
 
     def _notes(self) -> Iterable[str]:
         return ()
@@ -398,7 +397,7 @@ def _is_wait(name: str) -> bool:
 
 
 def _candidates(slices: Slices) -> Iterable[SliceStream]:
-    """Yield the slices that come more than once under one name on one track, the most first."""
+    """Yield slices that share name and track, the most numerous first; single ones are left out."""
     width = max(len(slices.names), 1)
     key = slices.track.astype(np.int64)
     key *= width
@@ -417,7 +416,7 @@ def _candidates(slices: Slices) -> Iterable[SliceStream]:
 def _weight(start: NsColumn, took: NsColumn, least_covered: float = _LEAST_COVERED) -> int:
     """Return how long slices are in total if they are periodic, otherwise 0.
 
-    Frames follow each other: slices within each other are calls of a function by itself.
+    Nested slices do not count as periodic: frames follow each other, recursive calls nest.
     """
     if len(start) < _FEWEST_PERIODIC:
         return 0
@@ -432,7 +431,7 @@ def _weight(start: NsColumn, took: NsColumn, least_covered: float = _LEAST_COVER
 
 
 def _order(ends: NsColumn, took: SliceColumn) -> NDArray[np.int64] | None:
-    """Return the order by ends, the shorter first; ``None`` if they are in order."""
+    """Return the order by ends, of the same end the shorter first; ``None`` if already in order."""
     is_later, is_same = ends[1:] > ends[:-1], ends[1:] == ends[:-1]
     is_same &= took[1:] >= took[:-1]
     is_later |= is_same

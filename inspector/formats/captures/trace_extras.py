@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from inspector.formats.frame_times import NsColumn
 
-#: Slices with arguments, and their different texts: how many, and how many bytes in all.
+#: Limits: slices with arguments, distinct texts of arguments, and bytes of these texts in all.
 MOST_ARGUMENTS: Final = 2_000_000
 MOST_TEXTS: Final = 200_000
 MOST_TEXT_BYTES: Final = 1 << 24
@@ -27,11 +27,11 @@ LONGEST_ARGUMENTS: Final = 1 << 14
 MOST_FLOW_STEPS: Final = 1_000_000
 MOST_COUNTERS: Final = 5_000
 MOST_COUNTER_VALUES: Final = 2_000_000
-#: The end of the name of a track whose slices need not be within each other.
+#: The end of the name of a track whose slices may overlap without being nested.
 OVERLAPPING: Final = " (async)"
 ONLY_SERIES: Final = "value"
 
-#: Stands for a slice of which only a place is known.
+#: Stands for a slice of which only track and instant are known.
 _UNPLACED: Final = -(2**62)
 #: Starts, durations and tracks of slices.
 Spans: TypeAlias = "tuple[NsColumn, NDArray[np.signedinteger[Any]], NDArray[np.signedinteger[Any]]]"
@@ -48,13 +48,13 @@ class CounterTrack(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """What it is called where its process is known."""
+        """Its name without that of its process."""
         return self.name if self.series == ONLY_SERIES else f"{self.name} {self.series}"
 
 
 class Counters(Struct, frozen=True, eq=False):
     tracks: tuple[CounterTrack, ...]  # What is counted
-    # Where the values of each begin, with the end of the last; one more than tracks.
+    # Index of the first value of each counter, then the number of all values: one more than tracks.
     first: NsColumn
     at_ns: NsColumn  # Instants, from the beginning of the capture, in order for each counter
     value: NDArray[np.float64]  # The value from then on
@@ -95,7 +95,7 @@ class Flows(Struct, frozen=True, eq=False):
 
 
 class Arguments(Struct, frozen=True, eq=False):
-    """What a trace says of single slices, as JSON objects."""
+    """The arguments of slices, as JSON objects."""
 
     place: NDArray[np.int64]  # The slices that have any, by their index, in order
     text: NDArray[np.int32]  # Index of the text of each
@@ -145,13 +145,13 @@ class _OpenFlow(Struct):
 
 
 class ExtrasBuilder:
-    """Takes what a trace has besides its slices, in the order of the file.
+    """Collects what a trace has besides its slices, in the order of the file.
 
-    Slices are known by the order in which they were added.
+    Slices are numbered in the order in which they were added.
     """
 
     def __init__(self) -> None:
-        self.left_out: dict[str, int] = {}  # What was too much, by what it is
+        self.left_out: dict[str, int] = {}  # How many items were left out, by kind
         self._texts: dict[bytes, int] = {}
         self._text_bytes = 0
         self._argument_slice = array("q")
@@ -161,10 +161,10 @@ class ExtrasBuilder:
         self._step_flow = array("i")
         self._step_slice = array("q")
         self._step_rank = array("b")
-        # Whether the flow that was asked for last begins (-1), goes on (0) or ends (1).
+        # Whether the last call of flow() was for a beginning (-1), a step (0) or an end (1).
         self._rank = 0
-        # Steps of which only a place is known: step, track, instant, and whether the slice is
-        # the next that begins, instead of the one in progress.
+        # Steps whose slice is not yet known: step, track, instant, and whether the slice is the
+        # next that begins, instead of the one in progress.
         self._unplaced: list[tuple[int, int, int, bool]] = []
         self._counters: dict[tuple[Hashable, str, str], int] = {}
         self._units: list[str] = []
@@ -173,7 +173,7 @@ class ExtrasBuilder:
         self._counter_value = array("d")
 
     def leave_out(self, what: str) -> None:
-        """Count something that is too much."""
+        """Count something that is left out because a limit is reached."""
         self.left_out[what] = self.left_out.get(what, 0) + 1
 
     def add_arguments(self, number: int, text: bytes) -> None:
@@ -211,7 +211,7 @@ class ExtrasBuilder:
         self._counter_value.append(value)
 
     def flow(self, key: Hashable, name: str, *, begins: bool = False, ends: bool = False) -> int:
-        """Return the number of the flow that goes on, begins or ends, -1 if there are too many.
+        """Return the number of a flow that begins, continues or ends; -1 if there are too many.
 
         A file may have the end of a flow before its beginning.
         """
@@ -228,7 +228,7 @@ class ExtrasBuilder:
         return found.number
 
     def add_step(self, flow: int, number: int) -> None:
-        """Add a slice to the flow that was asked for last."""
+        """Add a slice to a flow, the one of the last call of :meth:`flow`."""
         self._step_flow.append(flow)
         self._step_slice.append(number)
         self._step_rank.append(self._rank)
@@ -253,9 +253,9 @@ class ExtrasBuilder:
     ) -> Extras:
         """Return all that was added; ``base_ns`` counts as 0.
 
-        ``numbers`` are those of slices in their final order, ``None`` if they were added in it, and
-        of those known by tickets. ``spans`` has their starts from 0 on, durations and tracks, in
-        that order.
+        ``numbers`` has the numbers of slices in their final order, ``None`` if they were added in
+        that order, and the numbers that tickets stand for. ``spans`` has the starts, durations and
+        tracks of slices in the final order, with starts from 0 on.
         """
         order, tickets = numbers
         place_of: NDArray[np.int32] | None = None
@@ -299,7 +299,7 @@ class ExtrasBuilder:
             return NO_ARGUMENTS
         order = np.argsort(place, kind="stable")
         place, text = place[order], np.array(self._argument_text, dtype=np.int32)[order]
-        # The end of a slice comes after its beginning, and has the arguments of both.
+        # The entry from the end of a slice comes last, and has the arguments of its beginning too.
         kept = np.append(place[1:] != place[:-1], True) & (place >= 0)
         return Arguments(place[kept], text[kept], tuple(self._texts))
 
@@ -316,7 +316,7 @@ class ExtrasBuilder:
         rank = np.array(self._step_rank, dtype=np.int8)[kept]
         order = np.lexsort((place, rank, starts, flow))
         flow, place = flow[order], place[order]
-        # What a slice has twice, and what leads nowhere.
+        # Drop a slice that follows itself, then flows with a single slice.
         is_other = np.ones(len(flow), dtype=np.bool_)
         is_other[1:] = (np.diff(flow) != 0) | (np.diff(place) != 0)
         flow, place = flow[is_other], place[is_other]
@@ -329,7 +329,7 @@ class ExtrasBuilder:
         return Flows(names, numbers[flow[kept]].astype(np.int32), place[kept])
 
     def _found(self, base_ns: int, spans: Spans) -> Iterator[tuple[int, int]]:
-        """Yield the slices of steps of which only a place is known."""
+        """Yield the slices of steps for which only track and instant are known."""
         by_track: dict[int, list[tuple[int, int, bool]]] = {}
         for step, track, at_ns, is_next in self._unplaced:
             by_track.setdefault(track, []).append((step, at_ns - base_ns, is_next))
@@ -338,7 +338,7 @@ class ExtrasBuilder:
             there = np.flatnonzero(tracks == track)
             if not len(there):
                 continue
-            # Those around others come first.
+            # In order of their starts, enclosing slices before nested ones.
             there = there[np.lexsort((-there, -took[there].astype(np.int64), starts[there]))]
             begun = starts[there]
             ends = begun + took[there]
@@ -362,7 +362,7 @@ def _around(ends: NsColumn) -> NsColumn:
     waiting = np.flatnonzero(found >= 0)
     while len(waiting):
         waiting = waiting[ends[found[waiting]] < ends[waiting]]
-        # All between that one and the one that it is within end earlier as well.
+        # The slices between that one and the one found for it end even earlier.
         found[waiting] = found[found[waiting]]
         waiting = waiting[found[waiting] >= 0]
     return found

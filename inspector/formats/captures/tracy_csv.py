@@ -1,8 +1,7 @@
 """Reads what ``tracy-csvexport`` writes: zones (``-u``), GPU zones (``-g``) and messages (``-m``).
 
-Names are not quoted and may contain the separator, so rows are taken apart from the right. Its
-default output has sums only, no instants, and so nothing to show on a timeline: it is a table of
-statistics.
+Names are not quoted and may contain the separator, so rows are split from the right. The default
+output of ``tracy-csvexport`` has sums without instants, so it is read as a table of statistics.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ _LONGEST_NUMBER: Final = 24
 class _Form(Struct, frozen=True):
     columns: tuple[str, ...]  # Its columns from the left
     at: int  # Place of the instant, counted from the right
-    took: int = 0  # Place of the duration, likewise; 0 for instants
-    thread: int = 0  # Place of the thread, likewise; 0 for none
+    took: int = 0  # Place of the duration from the right; 0 for instants
+    thread: int = 0  # Place of the thread from the right; 0 for none
     track: str = ""  # Name of the track without a thread
 
 
@@ -62,7 +61,7 @@ class ZoneSums:
     place: str  # Its file and line
     calls: int  # How often it was entered
     total_ns: int  # Time in it
-    share: float  # Of the time of the capture, in percent
+    share: float  # Its share of the time of the capture, in percent
     mean_ns: int  # Mean of a call
     min_ns: int  # The shortest
     max_ns: int  # The longest

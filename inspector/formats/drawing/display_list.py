@@ -68,7 +68,7 @@ class Rect(Struct, frozen=True):
 class Rects(Struct, frozen=True, eq=False):
     """Rectangles on whole pixels, filled alike."""
 
-    # The rectangles, moved to any place in pages of reports.
+    # Whole pixels, or any numbers after the picture was moved to its place on a page.
     rects: PixelRects | NDArray[np.float64]
     fill: str
 
@@ -78,7 +78,7 @@ class Hatched(Struct, frozen=True, eq=False):
 
     rects: PixelRects | NDArray[np.float64]  # The rectangles, see Rects
     color: str
-    phase: int  # The pixel, of those between two lines, in which one begins
+    phase: int  # Offset of the lines, from 0 to HATCH_GAP - 1
 
 
 class Columns(Struct, frozen=True, eq=False):
@@ -116,7 +116,7 @@ class Text(Struct, frozen=True):
     text: str
     size: float  # Size of the font in points
     color: str
-    anchor: Anchor = Anchor.START  # The end of the text that is at this place
+    anchor: Anchor = Anchor.START  # Which point of the text is at ``at``
     is_bold: bool = False  # Whether the bold font is used
     # Colour of a rim around the letters, which keeps them readable on lines; empty for none.
     halo: str = ""
@@ -130,7 +130,7 @@ class Group(Struct, frozen=True):
     clip: Box | None = None
 
 
-#: Width of the rim around letters, of their size.
+#: Width of the rim around letters, as a share of the size of the font.
 HALO_SHARE: Final = 0.3
 #: Pixels from one line of a hatching to the next.
 HATCH_GAP: Final = 7
@@ -225,7 +225,7 @@ def boxes_of(batch: Rects | Hatched) -> Iterator[tuple[float, float, float, floa
 
 
 def lines_of(hatched: Hatched) -> Iterator[tuple[float, float, float, float]]:
-    """Yield the lines of a hatching, from one place to another within each rectangle."""
+    """Yield the lines of a hatching, clipped to each rectangle."""
     for left, top, width, height in boxes_of(hatched):
         right, bottom = left + width, top + height
         # Along a line the sum of both coordinates stays the same.

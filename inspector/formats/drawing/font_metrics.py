@@ -8,7 +8,7 @@ from inspector.formats.drawing.truetype import TrueTypeFont
 from inspector.resources import resource_path
 
 FONT_FAMILY: Final = "Inter Tabular"
-#: For signs that the other lacks.
+#: For signs that the text font lacks.
 SYMBOL_FAMILY: Final = "Timeline Inspector Symbols"
 ELLIPSIS: Final = "…"
 #: Control characters, surrogates and unassigned code points.

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 #: Shape (n, 4), C-contiguous: left, top, right, bottom, the last two inclusive.
 PixelRects = NDArray[np.int32]
-#: Which columns of a rectangle are those of its upper, lower, left and right edge.
+#: The columns of a rectangle that make its upper, lower, left and right edge.
 _SIDES: Final = np.array([(0, 1, 2, 1), (0, 3, 2, 3), (0, 1, 0, 3), (2, 1, 2, 3)])
 
 
@@ -32,7 +32,7 @@ def pixel_rects(
 
 
 def nearest_pixels(edges: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return where Qt fills from, or to, for edges between pixels."""
+    """Return the whole pixels from or to which Qt would fill, for edges at fractions of pixels."""
     return np.ceil(edges - 0.5).astype(np.int64)
 
 

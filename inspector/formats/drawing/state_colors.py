@@ -2,7 +2,7 @@
 
 from typing import Final
 
-#: Of further states than there are colours: these have them again, mixed with the background.
+#: Share of the colour, the rest is background, when colours are used again for further states.
 FAINTER_STATE: Final = 0.55
 _DARK_BELOW: Final = 140
 

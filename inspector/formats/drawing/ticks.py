@@ -14,7 +14,7 @@ _CLOCK_STEPS_S: Final = (
     *(3_600, 7_200, 10_800, 21_600, 43_200, 86_400),
 )
 
-#: So many times the ticks that are asked for are tried until two are on the axis.
+#: Up to this many times the wanted number of ticks is tried until two are on the axis.
 _MOST_MORE: Final = 4
 
 
@@ -64,7 +64,7 @@ def _instant_ticks(low_ns: float, high_ns: float, count: int, clock_from_ns: int
     return _clock_ticks(numbers, step_ns, decimals, has_hours)
 
 
-# In a view that moves steps and ticks stay for many refreshes.
+# In a view that moves, the same step is needed for many refreshes.
 @lru_cache(maxsize=8)
 def _clock_step(span_ns: int, count: int) -> tuple[float, int]:
     """Return how far apart ticks are, and how many decimals their labels have."""
@@ -130,7 +130,7 @@ def _clock_step_s(step_s: float) -> int:
 
 
 def _multiples(low: float, high: float, step: float) -> range:
-    """Return which multiples of a step are on an axis."""
+    """Return the factors of the multiples of a step that are on an axis."""
     slack = step * 1e-6
     first = math.ceil((low - slack) / step)
     last = math.floor((high + slack) / step)

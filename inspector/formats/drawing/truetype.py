@@ -32,7 +32,7 @@ class TrueTypeFont:
         glyph_count: int = struct.unpack_from(">H", self._tables["maxp"], 4)[0]
         metric_count: int = struct.unpack_from(">H", self._tables["hhea"], 34)[0]
         self._glyphs = _glyphs_by_codepoint(self._tables["cmap"])
-        # Of glyphs beyond these there are bearings only; they are as wide as the last.
+        # Further glyphs have bearings only; they are as wide as the last of these.
         self._metric_count = metric_count
         is_long = struct.unpack_from(">h", self._tables["head"], 50)[0] == 1
         offsets = struct.unpack_from(

@@ -18,7 +18,7 @@ _MOST_BYTES: Final = 10
 
 class PageData(Struct):
     about: dict[str, Any]  # Texts and short lists, as JSON has them
-    # Columns of whole numbers, each named in about by its place.
+    # Columns of whole numbers; ``about`` refers to each by its place.
     columns: list[NDArray[np.int64]] = field(default_factory=list)
 
     def column(self, values: Iterable[int]) -> int:
@@ -29,7 +29,7 @@ class PageData(Struct):
     def packed(self) -> bytes:
         """Return a raw deflate stream: a length, the texts as JSON, and the columns.
 
-        Each column is differences, zigzag, seven bits a byte.
+        Columns are encoded as differences, in zigzag encoding, as varints of seven bits a byte.
         """
         columns = [_varints(each) for each in self.columns]
         sizes = [

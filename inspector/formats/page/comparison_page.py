@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: The section whose picture can be explored.
 FRAME_TIMES: Final = "Frame times"
-#: Its policy allows no styles in it; the page has those of its texts.
+#: Removed from pictures: the policy of the page forbids further styles, and it has these itself.
 _STYLES: Final = re.compile("<style>.*?</style>", re.DOTALL)
 _PLOTS: Final = '<div id="plots" role="region" aria-label="Frames of the runs"></div>'
 

@@ -51,7 +51,7 @@ def html_of(
     )
     blocks = [f'<script type="text/plain" id="data">{_in_base64(data)}</script>\n']
     if pictures is not None:
-        # Read once the rest is shown.
+        # A block of its own, which the script reads after everything else is shown.
         blocks.append(f'<script type="text/plain" id="pictures">{_in_base64(pictures)}</script>\n')
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
@@ -72,7 +72,7 @@ def _hash(text: str) -> str:
 
 
 def _palettes(theme: ThemeName) -> str:
-    """Return the colours of the tokens: those of the reader's system, else of the theme."""
+    """Return the colours of the tokens: for the reader's light or dark mode, else for the theme."""
     shades = {
         each: "".join(f"--{name}:{value};" for name, value in COLORS[each].items())
         for each in THEMES

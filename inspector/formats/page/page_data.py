@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from inspector.formats.options import ExportOptions
     from inspector.formats.traces.session_trace import Events
 
-#: States of a clock, as the page knows them.
+#: States of a clock, with the numbers that the script of the page has for them.
 RUNS, PAUSED, RATE_ZERO, STOPPED_ABOVE, REMOVED = range(5)
 IN_BUDGET, OVER, OVER_TWICE, BY_INSPECTOR = range(4)
 _LEAST_LATE_NS: Final = NS_PER_MS
-#: What frames are called by what is shown of them.
+#: The title of the frames, by measure.
 _FRAMES: Final[dict[Measure, str]] = {
     "interval": "Frames",
     "busy": "Frames: time in callbacks",
@@ -47,13 +47,13 @@ _FRAMES: Final[dict[Measure, str]] = {
 }
 _MOST_LATE: Final = 1_000
 _MOST_FINDINGS: Final = 500
-#: Slices of a thread, the longest, and how deep they lie within each other.
+#: Limits of the slices of a thread: their number (the longest are kept), and levels of nesting.
 _MOST_SLICES: Final = 200_000
 _MOST_LEVELS: Final = 16
-#: Values of counters are in thousandths, as far as JavaScript is exact in twice their differences.
+#: Values of counters are in thousandths, limited so that twice a difference is exact in JavaScript.
 _COUNTER_STEPS: Final = 1_000
 _MOST_STEPS: Final = 2**50
-#: From here on a column has no value.
+#: In place of a value: from this instant on a column has none.
 NO_VALUE: Final = -_MOST_STEPS - 1
 _SIXTIETH: Final = NS_PER_SECOND // 60
 
@@ -105,7 +105,7 @@ def page_data(
 
 
 def pictures_data(data: PageData, frames: FrameTimes, events: Events | None) -> PageData | None:
-    """Return what the scene drew of itself, for a page; ``None`` without a picture."""
+    """Return the pictures of the scene for a page; ``None`` if there are none."""
     if events is None or events.pictures is None:
         return None
     pictures = ScenePictures({each["id"]: place for place, each in enumerate(data.about["clocks"])})
@@ -131,7 +131,7 @@ def _add_columns(data: PageData, frames: FrameTimes) -> None:
         return
     lasts_ns = lasting_ns(frames.at_ns, frames.interval_ns, are_samples=not are_frames)
     begin_ns = frames.at_ns - lasts_ns
-    # Instants and frame times are rounded, and measured apart.
+    # Instants and frame times are measured separately and rounded, so small gaps do not count.
     gaps = np.flatnonzero(begin_ns[1:] - frames.at_ns[:-1] > lasts_ns[1:] // 2)
     begin_ns = np.maximum.accumulate(begin_ns)
     at_ns = np.insert(begin_ns, gaps + 1, frames.at_ns[gaps])
@@ -257,7 +257,7 @@ class _Session:
                     "at": self._data.column(each[0] for each in steps),
                     "local": self._data.column(each[1] for each in steps),
                     "state": self._data.column(each[2] for each in steps),
-                    # In millionths of the session's time.
+                    # In millionths of the rate of session time.
                     "rate": self._data.column(each[3] for each in steps),
                     "word": self._data.column(each[4] for each in steps),
                     "blocks": [

@@ -24,15 +24,15 @@ from inspector.events.schema import (
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import RATE_DENOMINATOR, Field, RawEvent
 
-#: In place of a due instant.
+#: Replaces a due instant.
 GONE, STOPPED, EVERY_FRAME = -1, -2, -3
-#: Where the page puts how long something has lasted.
+#: Replaced on the page by how long something has lasted.
 AGO: Final = "{ago}"
 _CALLED_IN: Final = FIRES_IN.replace("Fires", "Is called", 1)
 _IN_EVERY_FRAME: Final = "It is called in every frame."
 _AT_ONCE: Final = 50_000
 _AROUND_CALLS: Final = CALLS - ABOUT_FIELDS
-#: Fields of a call or a scheduler that nothing below it depends on.
+#: Fields of a call or a scheduler that affect no members below it.
 _OWN_FIELDS: Final = frozenset(
     {Field.TIME, Field.DUE, Field.REMAINING, Field.CALLS_LEFT, Field.MISSED, Field.STATE}
 )
@@ -40,7 +40,7 @@ _NOTHING: Final = (GONE, 0, -1, 0, -1)
 
 
 class Queue:
-    """Finds what becomes of calls, one change after another."""
+    """Follows the events and collects each change of a pending call."""
 
     def __init__(
         self,
@@ -57,14 +57,14 @@ class Queue:
         self._lane_of = lane_of
         self._known: dict[int, tuple[int, ...]] = {}
         self._numbers: dict[int, int] = {}
-        #: By scheduler: what its time is ahead of that of its clock, times its rate.
+        #: By scheduler: its rate, and the time of its clock at this rate minus its own time.
         self._paces: dict[int, tuple[int, int]] = {}
         self._changes: dict[tuple[object, ...], str] = {}
         names = ("call", "at", "lane", "name", "due", "left", "wait", "since", "word")
         # A row for each change: the number of the call, the session instant, its lane or -1, its
-        # name, the instant at which it is due at the rates of then or GONE, STOPPED or EVERY_FRAME,
-        # the time left of what is stopped, what it waits for, since when, and the sentence of why.
-        # Texts are by number, -1 for those of timers that fire.
+        # name, when it is due at the rates of that instant (or GONE, STOPPED or EVERY_FRAME), the
+        # time left if it is stopped, what it waits for, since when, and the sentence that explains
+        # it. Texts are given by number; those of timers that fire are -1.
         self.columns = {name: array("q") for name in names}
 
     def read(self, first: int, end: int) -> None:
@@ -84,7 +84,7 @@ class Queue:
                 self._look(timeline, [*before, *self._affected(timeline, together)], at_ns, cursor)
 
     def _affected(self, timeline: Timeline, events: Sequence[RawEvent]) -> Iterator[int]:
-        """Yield the keys of the calls that events may change, as far as the timeline has them."""
+        """Yield the keys of the calls that events may change, as far as the timeline knows them."""
         members, clocks = timeline.members, set()
         for _at_ns, kind, subject, a, _b in events:
             if kind in ABOUT_TIMERS:
@@ -103,7 +103,7 @@ class Queue:
             yield from _on_clocks(timeline, clocks)
 
     def _by_time(self, timeline: Timeline, number: int) -> Iterator[int]:
-        """Yield the timers of a scheduler, unless its time has passed as that of its clock."""
+        """Yield the timers of a scheduler, unless its time only kept pace with its clock."""
         scheduler = timeline.members.by_id.get(number)
         if scheduler is None or scheduler.kind not in WITH_TIME:
             return
@@ -120,7 +120,7 @@ class Queue:
         yield from (-each.id for each in branch if each.kind in FRAME_TIMERS)
 
     def _look(self, timeline: Timeline, keys: Iterable[int], at_ns: int, cursor: int) -> None:
-        """Add the state of calls from an instant on, where it is another than before."""
+        """Add the state of calls from an instant on, if it differs from the state before."""
         for key in dict.fromkeys(keys):
             state = self._state(timeline, key, cursor)
             known = self._known.get(key)
@@ -156,7 +156,7 @@ class Queue:
         lane = self._lane_of(call.id, call.clock_id, call.name)
         name = call.name
         if lane < 0 and call.id.is_member:
-            # As lanes of members are called.
+            # The same name as on lanes of members.
             above = timeline.members.path(call.id.number)[1:2]
             name = ": ".join([*(each.name for each in above if each.name), name])
         return lane, self._name(lane, name), *self._waiting(timeline, call, cursor)
@@ -182,7 +182,7 @@ class Queue:
         return STOPPED, max(call.left_ns or 0, 0), wait, timeline.at_ns, word
 
     def _why(self, timeline: Timeline, call: Call, cursor: int) -> str:
-        """Return why a call waits; calls that the same things stop have the same sentence."""
+        """Return why a call waits; calls that are stopped by the same things share a sentence."""
         key = (
             call.id.is_member,
             *(

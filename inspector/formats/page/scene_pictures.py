@@ -20,15 +20,16 @@ if TYPE_CHECKING:
 
 #: More pictures than these are thinned out, evenly over all frames.
 MOST_PICTURES: Final = 3_600
-#: Steps of places and sizes within the width of a picture.
+#: Positions and sizes are rounded to this many steps in the width of a picture.
 _STEPS: Final = 4_000
 
 
 class ScenePictures:
-    """Packs pictures: what does not move from one to the next takes next to nothing.
+    """Packs pictures, so that shapes that do not move take almost no space.
 
-    By picture there are its instant, size and number of shapes, by shape its style, and then all
-    numbers of all shapes, each as the sum of differences to the same shape before.
+    Each picture has its instant, size and number of shapes, and each shape its style. The numbers
+    of all shapes follow as differences to the same shape in the picture before, summed up, because
+    columns are encoded as differences.
     """
 
     def __init__(self, clock_places: Mapping[int, int]) -> None:

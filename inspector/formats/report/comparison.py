@@ -61,7 +61,7 @@ _OF_VERSIONS: Final = (
     "hold for all frames' statistics together, as for all calls' together. A verdict needs the "
     "whole interval on one side of 0."
 )
-#: Shown of each run.
+#: The metrics shown of each run.
 _OF_RUNS: Final = ("fps", "p50", "p99", "frameview.low-1")
 
 
@@ -137,7 +137,7 @@ def comparison_report(  # noqa: PLR0913 - as many things make a report
     several = [run for side in runs for run in side.runs]
     whole = _plot(several, theme, budgets_ms, created, width)
     plots = [ReportSection(FRAME_TIMES, pictures=(whole,))]
-    # Of samples it is not known how long all frames took.
+    # Samples do not tell how long all frames took, so they have no distribution.
     if not any(each.samples for each in runs):
         curves = [Curve(each.name, each.distribution) for each in runs]
         charts = tuple(
@@ -171,7 +171,7 @@ def comparison_report(  # noqa: PLR0913 - as many things make a report
 
 
 def runs_table(sides: Sequence[ComparedRun]) -> ReportTable:
-    """Return every run of some sides, and of several what they are together."""
+    """Return the runs of each side, and if a side has several, also all of them together."""
     metrics = metric_values(sides[0].series, wanted=frozenset(_OF_RUNS))
     names = (f"{each.metric.tool} {each.metric.name}".strip() for each in metrics)
     heading = ("Run", "Frames", "Duration", *names)

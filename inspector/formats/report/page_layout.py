@@ -30,7 +30,7 @@ _LEADING: Final = 1.4
 _CELL_GAP: Final = 9.0
 _ROW_GAP: Final = 4.0
 _MOST_LINES: Final = 8
-#: A heading moves to the next page together with what would not fit into this height.
+#: A heading moves to the next page unless this height is left below it for its contents.
 _KEPT_TOGETHER: Final = 60.0
 
 
@@ -110,7 +110,7 @@ class PageLayout:
         return tuple(found)
 
     def _make_room(self, height: float) -> bool:
-        """Begin a page if that does not fit any more; returns whether one was begun."""
+        """Begin a page if ``height`` does not fit any more; return whether one was begun."""
         if self._y + height <= self._height - self._margin or not self._pages[-1]:
             return False
         self._pages.append([])
@@ -125,9 +125,9 @@ class PageLayout:
             self._y += size * _LEADING
 
     def _widths(self, table: ReportTable) -> list[float]:
-        """Return the widths of columns; where they are too wide, all give way by lines.
+        """Return the widths of columns; if they do not fit, cells are wrapped.
 
-        Each has room for its longest word or number, if that is possible, and shares what is left.
+        If possible, each column has room for its longest word or number; the rest is shared.
         """
         rows = [table.heading, *table.rows] if table.heading else list(table.rows)
         if not rows:
@@ -137,7 +137,7 @@ class PageLayout:
         for at in range(len(rows[0])):
             cells = [(plain(row[at]), row is table.heading) for row in rows]
             words = [(word, is_bold) for cell, is_bold in cells for word in cell.split(" ")]
-            # The unit of a number stays beside it.
+            # A number is not separated from its unit.
             parts = cells if at in table.numbers else words
             for widths, texts in ((wanted, cells), (least, parts)):
                 widths.append(

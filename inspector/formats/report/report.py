@@ -1,7 +1,7 @@
 """Frame times as a report: graph, distribution, statistics with their definitions, interventions.
 
-One :class:`Report` is written as HTML, which loads nothing from elsewhere, and as PDF, so both can
-be mailed, and opened years later.
+A :class:`Report` is written as HTML, which loads nothing, or as PDF; both can be mailed, and opened
+years later.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from inspector.timebase import format_duration
 from inspector.tokens import ThemeName
 
 SOFTWARE: Final = f"Timeline Inspector {inspector.__version__}"
-#: Height of the graph on a page, of its width.
+#: Height of the graph on a page, as a share of its width.
 _GRAPH_ASPECT: Final = 0.62
-#: What means something in Markdown within a line.
+#: Characters that are markup in Markdown within a line.
 _MARKDOWN: Final = re.compile(r"[\\`*_\[\]<>|~#@]")
 
 
@@ -162,7 +162,7 @@ def html_of_table(table: ReportTable) -> str:
 
 def report_of(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -> Report:
     software = f"Timeline Inspector {provenance.version}"
-    # What it would list follows in full.
+    # The list of interventions that could follow the graph is a section of the report.
     graph = frame_graph(frames, provenance, options)
     sections = [
         ReportSection("Frame times", pictures=(graph,)),

@@ -25,7 +25,7 @@ from inspector.formats.report.report import (
 )
 
 STATISTICS_FORMATS: Final = (".csv", ".json", ".md", ".html", ".pdf")
-#: Fields of a column, and of its classes of frame times.
+#: The numbers shown of a column, and of each class of frame times.
 _NUMBERS: Final = ("mean", "least", "p5", "median", "p95", "most", "frames_per_joule")
 _OF_CLASSES: Final = ("mean", "p5", "median", "p95")
 WEIGHTED: Final = "* weighted by time: each value counts as long as its frame lasts"

@@ -1,7 +1,7 @@
 """Frame times as a table of Apache Arrow: Parquet files and Arrow files, with pyarrow.
 
-Columns are those of the JSON export, in whole nanoseconds, and so is everything beside them: the
-schema's metadata holds it as JSON.
+Columns are those of the JSON export, in whole nanoseconds. What it has besides is in the metadata
+of the schema, as JSON.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from inspector.formats.tables.frame_times_json import column_readers, head_of
 PACKAGE: Final = "pyarrow"
 _HEAD: Final = b"timeline-inspector"
 _PARQUET, _ARROW = b"PAR1", b"ARROW1"
-#: A table of more rows is refused: a few bytes of a Parquet file can stand for any number.
+#: A table of more rows is refused: a few bytes of a Parquet file can stand for any number of rows.
 _MOST_ROWS: Final = 100_000_000
 
 

@@ -31,7 +31,7 @@ from inspector.formats.options import ExportOptions
 from inspector.formats.tables.number_cells import number_rows
 from inspector.vocabulary import Phase
 
-#: Digits behind the point of milliseconds that hold whole nanoseconds.
+#: Decimals with which milliseconds are exact to the nanosecond.
 DECIMALS_OF_MS: Final = 6
 _IN_MS: Final = ("at_ns", "interval_ns", "delta_ns", "busy_ns")
 

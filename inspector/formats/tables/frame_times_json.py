@@ -49,7 +49,7 @@ def write_json(
 
 
 def column_readers(frames: FrameTimes) -> dict[str, Callable[[FrameTimes], NsColumn]]:
-    """Return what reads each column, of a part of the frames, by the names in the CSV."""
+    """Return functions that read a column of some frames, by the names of columns in the CSV."""
     plain = ("at_ns", "interval_ns", "delta_ns", "busy_ns")
     readers: dict[str, Callable[[FrameTimes], NsColumn]] = {"frame": attrgetter("index")}
     readers |= {name: attrgetter(name) for name in plain}

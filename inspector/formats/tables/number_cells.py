@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class TextCells(Struct, frozen=True, eq=False):
-    characters: NDArray[np.uint8]  # Those of each, a row each, with anything behind them
-    lengths: NDArray[np.int64]  # How many of them count
+    characters: NDArray[np.uint8]  # The characters of a cell in each row, padded
+    lengths: NDArray[np.int64]  # The length of each cell
 
 
-#: A text that all rows share, texts, or numbers and how many of their digits follow the point.
+#: A text for all rows, texts, or numbers with how many of their digits are decimals.
 Cells: TypeAlias = "bytes | TextCells | tuple[NDArray[np.int64], int]"
 
 _BLOCK: Final = 20_000

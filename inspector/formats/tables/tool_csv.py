@@ -1,10 +1,10 @@
-"""Frame times in the columns of other capture tools, so that what reads those reads ours.
+"""Frame times in the columns of other capture tools, for programs that read these.
 
-A session knows less than these tools capture: what it has no value for is written as they do,
-``NA`` for PresentMon's durations, else 0.
-A capture that has their columns keeps them as they are, in PresentMon's with all others behind.
-Their instants are a frame time apart, so they are here, also where session time stood still;
-those of a capture are its own.
+A session has less than these tools capture. A missing value is written as the tools do: ``NA`` for
+PresentMon's durations, otherwise 0. A capture that has the columns of a tool keeps their values; as
+PresentMon, its other columns follow.
+Instants in these tools are a frame time apart, so those of a session are too, even if session time
+stood still; a capture keeps its own instants.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _instants_ns(frames: FrameTimes, provenance: Provenance) -> NsColumn:
 def _write(
     names: tuple[str, ...], columns: Mapping[str, Cells], frames: FrameTimes, stream: BinaryIO
 ) -> None:
-    """Write columns: numbers that are given, else the capture's, else what is given, or 0."""
+    """Write columns: given numbers, else the capture's values, else a given text, else 0."""
     beside = frames.beside
     known = {} if beside is None else {name.lower(): at for at, name in enumerate(beside.names)}
     chosen = {name.lower(): name for name in reversed(names) if name}

@@ -22,7 +22,7 @@ from inspector.formats.traces.writer import (
 if TYPE_CHECKING:
     from inspector.formats.captures.capture import Slices
 
-#: Between the numbers of rows of a track.
+#: The number of a row of a track is the row times this plus the number of the track.
 _ROW: Final = 1_000_000
 _NUMBERED: Final = re.compile(r"(.+) \((\d{1,9})\)")
 _NUMBER_ALONE: Final = re.compile(r"(?:process|thread) (\d{1,9})")
@@ -32,7 +32,7 @@ def write_slices(slices: Slices, start_ns: int, end_ns: int, writer: TraceWriter
     """Write the slices of a capture that are in progress between two instants."""
     starts, took, tracks = slices.start_ns, slices.took_ns, slices.track
     chosen = np.flatnonzero((starts + took >= start_ns) & (starts <= end_ns))
-    # Those around others come later in a capture, as they end later.
+    # Enclosing slices first; captures have them after the nested ones, because they end later.
     order = np.lexsort((-chosen, -took[chosen].astype(np.int64), starts[chosen], tracks[chosen]))
     processes = _Processes(writer)
     extras = slices.extras
@@ -72,7 +72,7 @@ def write_slices(slices: Slices, start_ns: int, end_ns: int, writer: TraceWriter
 def _write_counters(
     counters: Counters, start_ns: int, end_ns: int, processes: _Processes, writer: TraceWriter
 ) -> None:
-    """Write the values of counters between two instants, and those that they have at the first."""
+    """Write the values of counters between two instants, beginning with those at the first."""
     for place, track in enumerate(counters.tracks):
         at_ns, values = counters.of(place)
         first = max(int(np.searchsorted(at_ns, start_ns, side="right")) - 1, 0)
@@ -98,14 +98,14 @@ class _Processes:
 
 
 class _Rows:
-    """Parts slices of a track that overlap without being within each other into rows."""
+    """Distributes slices of a track that overlap without being nested among rows."""
 
     def __init__(self) -> None:
         self._ends: list[list[int]] = []
         self._written = -1
 
     def row_of(self, at_ns: int, took_ns: int) -> int:
-        """Return the first row in which a slice is within those in progress."""
+        """Return the first row in which a slice nests in those in progress."""
         for row, ends in enumerate(self._ends):
             while ends and ends[-1] <= at_ns:
                 ends.pop()
@@ -116,14 +116,14 @@ class _Rows:
         return len(self._ends) - 1
 
     def is_new(self, row: int) -> bool:
-        """Return whether a row has not been asked for."""
+        """Return whether this is the first call for a row."""
         is_new = row > self._written
         self._written = max(self._written, row)
         return is_new
 
 
 def _numbered(name: str) -> tuple[str, int | None]:
-    """Return name and number of a process or thread, which importers show in one text."""
+    """Return name and number of a process or thread, which importers join into one text."""
     if match := _NUMBERED.fullmatch(name):
         return match[1], int(match[2])
     match = _NUMBER_ALONE.fullmatch(name)

@@ -13,10 +13,10 @@ from inspector.formats.traces.writer import CLOCKS, NOTHING, SliceDetails, Trace
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import NEVER, Field, MemberKind, Phase, frame_and_phase_in
 
-#: Before the numbers of the clocks of loops that are not shown.
+#: Added to the number of a clock: the track of the frames of a loop that is not shown.
 _LOOPS: Final = 400_000_000
 _FRAME_TIME: Final = CounterTrack("", "frame time", unit="ms")
-#: Fields of calls that are written with their slices.
+#: Fields of calls that are written as arguments of their slices.
 _DETAILS: Final = frozenset({Field.PRIORITY, Field.DUE, Field.CALLS_LEFT})
 
 
@@ -75,7 +75,7 @@ class FrameTrack:
 
 
 class MemberCallDetails:
-    """Takes what is known of members, and of each of their calls."""
+    """Collects the names and fields of members, and the details of each of their calls."""
 
     def __init__(self, state: Timeline, strings: Sequence[str]) -> None:
         self._strings = strings
@@ -85,7 +85,7 @@ class MemberCallDetails:
             each.id: {name: value for name, value in each.fields.items() if name in _DETAILS}
             for each in state.members.by_id.values()
         }
-        # When those were due that have become due again before their call has ended.
+        # The former due instant of each member that got a new one before its call has ended.
         self._were_due: dict[int, int] = {}
         self._details: dict[tuple[int, int], SliceDetails] = {}
 
@@ -93,7 +93,7 @@ class MemberCallDetails:
         return self._names.get(member_id, f"call {member_id}")
 
     def pop_details(self) -> dict[tuple[int, int], SliceDetails]:
-        """Return what is new of calls, by member and the call's beginning in its frame."""
+        """Return the details of new calls, by member and beginning of the call in its frame."""
         details, self._details = self._details, {}
         return details
 
@@ -113,7 +113,7 @@ class MemberCallDetails:
             fields[field] = value
 
     def _on_member_removed(self, _at_ns: int, member_id: int, _a: int, _b: int) -> None:
-        # Before its last call has ended.
+        # A member is removed before its last call has ended, so no calls are left after that one.
         fields = self._fields.get(member_id, {})
         if fields.get(Field.CALLS_LEFT, -1) > 0:
             fields[Field.CALLS_LEFT] = 0

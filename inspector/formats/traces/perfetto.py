@@ -1,7 +1,7 @@
 """A session as a Perfetto trace in protobuf: track events, with clocks as nested tracks.
 
-Fields are numbered as in https://perfetto.dev/docs/reference/trace-packet-proto. Names are
-written once; a packet refers to them by number. Times are nanoseconds of session time.
+Fields are numbered as in https://perfetto.dev/docs/reference/trace-packet-proto. Each name is
+written once; packets refer to it by number. Times are nanoseconds of session time.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _PID: Final = 1
 #: Identifiers of the tracks of counters begin here.
 _COUNTERS: Final = 1 << 40
 _BEGIN, _END, _INSTANT, _COUNTER = 1, 2, 3, 4
-#: Before the instant of a packet.
+#: The tag of the field for the instant of a packet.
 _AT: Final = varint(8 << 3)
-#: On the first packet of a sequence: no names are known.
+#: Sequence and flags of the first packet: no names are known.
 _CLEARED: Final = number_field(10, 1) + number_field(13, 1)
-#: On all others: names may be those of earlier packets.
+#: Sequence and flags of all other packets: names may be those of earlier packets.
 _CONTINUED: Final = number_field(10, 1) + number_field(13, 2)
 #: Children of a track are ordered by their ranks.
 _BY_RANK: Final = number_field(11, 3)
@@ -51,14 +51,14 @@ class _PerfettoWriter:
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._tail = _CLEARED
-        # What refers to a name; the packet that first does so introduces it.
+        # The fields that refer to a name; the first packet that has one also defines the name.
         self._event_names: dict[str, bytes] = {}
         self._arg_names: dict[str, bytes] = {}
         self._new_names = b""
         self._counters: dict[tuple[int, CounterTrack], bytes] = {}
         self._heads: dict[tuple[int, int], bytes] = {}
         self._pids: dict[int, int] = {}
-        # Ends of the slices of each track that have begun, the innermost last.
+        # Ends of the open slices of each track, the innermost last.
         self._open: dict[int, list[int]] = {}
 
     def track(
@@ -178,5 +178,5 @@ def _valued(value: object) -> bytes:  # noqa: PLR0911 - one for each kind of val
             return b"".join(bytes_field(11, part) for part in parts)
         case list() if value:
             return b"".join(bytes_field(12, _valued(each)) for each in value)
-    # What has no field of its own: nothing, and what is empty.
+    # Null and empty values have no field of their own, and are written as JSON.
     return bytes_field(9, json.dumps(value))

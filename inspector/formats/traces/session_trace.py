@@ -2,8 +2,8 @@
 
 Each clock is a track below that of its parent: its firings are instants, its pauses slices, its
 rate a counter. Frames are slices of a track of their own, with phases and calls nested in them,
-and each state machine is a track of states. What samples have seen in long turns is a track of
-functions. A capture with slices is written as it is.
+and each state machine is a track of states. Functions seen by samples in long turns are a track
+too. A capture with slices is written as it is.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from inspector.formats.captures.capture import Slices
     from inspector.pictures.pictures import Picture
 
-#: Before the numbers of the clocks of sampled loops.
+#: Added to the number of a clock: the track of functions sampled in its loop.
 _SAMPLED: Final = 300_000_000
 #: Events that are read at a time.
 _AT_ONCE: Final = 5_000
@@ -49,9 +49,9 @@ _PAUSED: Final = CounterTrack("", "paused clocks")
 
 class Events(Struct, frozen=True):
     history: History
-    start_ns: int = 0  # Session instant from which on
-    end_ns: int | None = None  # Session instant up to which; None for all that follow
-    pictures: HasPictures | None = None  # What a scene drew of itself; None for nothing
+    start_ns: int = 0  # Session instant of the beginning
+    end_ns: int | None = None  # Session instant of the end; None for the end of the session
+    pictures: HasPictures | None = None  # Pictures that a scene drew of itself; None for none
 
 
 class HasPictures(Protocol):
@@ -63,11 +63,11 @@ class HasPictures(Protocol):
 class HasSlices(Protocol):
     @property
     def slices(self) -> Slices | None:
-        """Its slices, ``None`` if they are to be made of its events."""
+        """The slices of a capture; ``None`` if slices have to be made from events."""
 
 
 def write_trace(events: Events, writer: TraceWriter, title: str) -> None:
-    """Write what a history has kept, in pieces."""
+    """Write the events that a history has kept, in blocks."""
     history, start_ns, end_ns = events.history, events.start_ns, events.end_ns
     if isinstance(history, HasSlices) and history.slices is not None:
         write_slices(
@@ -102,7 +102,7 @@ def write_trace(events: Events, writer: TraceWriter, title: str) -> None:
 
 
 class _TraceReader:
-    """Takes the events of clocks, machines and the session, and writes what they mean."""
+    """Turns the events of clocks, machines and the session into slices, instants and counters."""
 
     def __init__(
         self, state: Timeline, strings: Sequence[str], writer: TraceWriter, calls: MemberCallDetails
@@ -224,14 +224,14 @@ class SampleTracks:
     def __init__(
         self, strings: Sequence[str], writer: TraceWriter, within_ns: tuple[int, int]
     ) -> None:
-        self.samples = Samples(strings)  # Takes the events; write follows
+        self.samples = Samples(strings)  # Handles the events, before write() is called
         self._writer = writer
         self._within_ns = within_ns
-        #: By sampled clock: up to when slices were written.
+        #: The end of the last slice written, by sampled clock.
         self._reached: dict[int, int] = {}
 
     def write(self, *, is_last: bool = False) -> None:
-        """Write the turns that are over, of which no more samples come."""
+        """Write the turns that are over, which get no more samples."""
         for clock_id, samples in self.samples.by_clock.items():
             turns = turns_of(samples) if samples else []
             if not is_last:
@@ -243,7 +243,7 @@ class SampleTracks:
 
     def _write_turn(self, clock_id: int, samples: Sequence[Sample]) -> None:
         low_ns, high_ns = self._within_ns
-        # In a scene, whose time stands still in a wake-up, turns may overlap.
+        # Turns of a scene may overlap, because its time stands still during a wake-up.
         low_ns = max(low_ns, self._reached.get(clock_id, low_ns))
         for seen in functions_seen(samples, low_ns, high_ns):
             if seen.took_ns <= 0:

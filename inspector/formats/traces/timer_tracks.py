@@ -23,9 +23,9 @@ from inspector.formats.traces.writer import (
 from inspector.timebase import NS_PER_MS, NS_PER_US
 from inspector.vocabulary import NEVER, TimerKind
 
-#: Tracks of timers, which each have one at a time; further timers are left out.
+#: The largest number of tracks, each for one timer at a time; further timers are left out.
 MOST_ROWS: Final = 10_000
-#: Before the numbers of these tracks.
+#: The tracks of timers are numbered from here on.
 _LIVES: Final = 500_000_000
 _NO_FLOW: Final = -1
 _WAITING: Final = CounterTrack("", "timers waiting")
@@ -35,7 +35,7 @@ class Gauge:
     """A counter that is written once for each instant at which it changes."""
 
     def __init__(self, writer: TraceWriter, counted: CounterTrack, track: int = PROCESS) -> None:
-        """Begin without a value, for a track: the process, a clock."""
+        """Begin without a value; the track is that of the process or of a clock."""
         self._writer = writer
         self._counted = counted
         self._track = track
@@ -57,8 +57,8 @@ class Gauge:
 class _Timer(Struct):
     clock_id: int
     name: str
-    since_ns: int  # Session instant from which on it waits
-    row: int  # Its track, 0 if it is left out
+    since_ns: int  # Session instant at which it was armed
+    row: int  # Its track; 0 if it is left out
     kind: int = TimerKind.TIMEOUT
     site: int = 0  # Index of the text that says where it was set, 0 for none
     due_ns: int = NEVER  # Local instant at which it is due
@@ -68,7 +68,7 @@ class _Timer(Struct):
 
 
 class TimerTracks:
-    """Takes the events of timers, and writes what they mean."""
+    """Turns the events of timers into slices, flows and counters."""
 
     def __init__(self, state: Timeline, strings: Sequence[str], writer: TraceWriter) -> None:
         self._strings = strings
@@ -161,7 +161,7 @@ class TimerTracks:
         gauge.set(at_ns, len(self._of_clock[clock_id]))
 
     def _step(self, timer: _Timer, *, is_last: bool) -> tuple[FlowStep, ...]:
-        """Return the next step of the flow of a timer, none if what began it is not in the file."""
+        """Return the next step of a timer's flow; none if the beginning of the flow is missing."""
         if timer.flow == _NO_FLOW:
             return ()
         begins, timer.has_begun = not timer.has_begun, True

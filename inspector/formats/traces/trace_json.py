@@ -1,7 +1,8 @@
 """A session as Chrome trace-event JSON, which Perfetto, Chrome and Speedscope open.
 
-A track is a thread, named by its path as threads do not nest. Times are microseconds of session
-time. Format: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+A track is a thread; threads do not nest, so it is named by its path. Times are microseconds of
+session time.
+Format: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class _JsonWriter:
         self._is_first = True
         self._paths: dict[int, str] = {PROCESS: ""}
         self._places: dict[int, tuple[int, int]] = {}
-        # Categories of tracks of slices that need not be within each other; the last number of one.
+        # Categories of tracks whose slices may overlap, and the last identifier of such a slice.
         self._overlapping: dict[int, str] = {}
         self._ids = 0
 

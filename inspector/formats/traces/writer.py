@@ -10,17 +10,17 @@ from msgspec import Struct
 
 from inspector.formats.captures.trace_extras import CounterTrack
 
-#: The process, above all tracks.
+#: The track of the process, above all others.
 PROCESS: Final = 0
-#: The frames that are shown.
+#: The track of the frames that are shown.
 FRAMES: Final = 1
-#: Before the numbers of clocks, and of machines or the tracks of a capture.
+#: Added to the numbers of clocks, and to those of machines or the tracks of a capture.
 CLOCKS: Final = 10
 MACHINES: Final = 1_000_000
 
 
 class Reach(StrEnum):
-    """How much of a trace an instant concerns, in the letters of trace-event JSON."""
+    """The scope of an instant, with the letters of trace-event JSON."""
 
     TRACK = "t"
     PROCESS = "p"
@@ -28,7 +28,7 @@ class Reach(StrEnum):
 
 
 class FlowStep(Struct, frozen=True):
-    """That a slice is part of a flow."""
+    """A step of a flow, to which a slice belongs."""
 
     flow: int
     name: str  # Its name; empty where it has none
@@ -47,10 +47,10 @@ NOTHING: Final = SliceDetails({})
 class TraceWriter(Protocol):
     """Writes one format of a trace.
 
-    Slices of a track come with those around others first, and in the order of their beginnings.
+    Slices of a track come in the order of their beginnings, enclosing slices before nested ones.
     """
 
-    nests: bool  # Whether slices of a track must be within each other or follow each other
+    nests: bool  # Whether slices of a track have to nest or follow each other
 
     def track(
         self,
