@@ -24,7 +24,7 @@ _NOT_READY: Final = "the window is still loading"
 class DescribedAction(QAction):
     """A Qt action made from its description.
 
-    Its check mark shows what :meth:`set_checked` was told, never the click.
+    Its check mark shows what :meth:`set_checked` has set, never the click.
     """
 
     def __init__(self, description: ActionDescription[Any], parent: QObject) -> None:
@@ -51,7 +51,7 @@ class DescribedAction(QAction):
         return self._callback is not None
 
     def set_checked(self, is_checked: bool) -> None:  # noqa: FBT001 - like setChecked
-        # As a click changes nothing, it is still what it was told to be.
+        # A click does not change the mark, so what was set last is what is shown.
         if is_checked != self._is_shown_checked:
             self._is_shown_checked = is_checked
             self.setChecked(is_checked)
@@ -128,7 +128,7 @@ class ActionSet(QObject):
                 self._bind(description.id, partial(description.callback, handler))
 
     def bind_commands(self, give: Callable[[str], object]) -> None:
-        """Have actions without a callback give the command that they stand for."""
+        """Bind each action without a callback to the command that it stands for."""
         for name, action in self.by_id.items():
             if action.description.callback is None:
                 self._bind(name, partial(give, name))

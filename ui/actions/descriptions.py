@@ -19,7 +19,7 @@ from inspector.commands.command import Capability
 
 from .menus import MenuId
 
-#: What carries an action out.
+#: The class whose methods carry out an action.
 HandlerT = TypeVar("HandlerT")
 
 
@@ -65,7 +65,7 @@ class ActionFacts(Struct, frozen=True):
     has_session: bool = False  # A scene is open, be it a failed one
     has_failed: bool = False  # The scene could not be loaded
     possible: frozenset[Needs] = frozenset()  # The needs that the session's capabilities cover
-    # Why others are not possible with what is selected.
+    # Why other needs are not met with what is selected.
     reasons: Mapping[Needs, str] = field(default_factory=dict)
     has_clock: bool = False  # A clock is selected, by itself or through a timer or member on it
     has_timer: bool = False  # A pending timer is selected
@@ -76,8 +76,8 @@ class ActionFacts(Struct, frozen=True):
     is_looking_back: bool = False  # What is shown is not the present
     # The needs that the selected scheduler, call, component or machine covers.
     fulfilled: frozenset[Needs] = frozenset()
-    # What the file of a session is that can only be looked at, such as a recording; empty for one
-    # that runs.
+    # What to call the file of a session that can only be viewed, such as "recording"; empty for a
+    # session that runs.
     file_word: str = ""
 
 
@@ -161,18 +161,18 @@ class ActionDescription(Struct, Generic[HandlerT], frozen=True):
     id: str  # Its name for the program
     title: str  # Its name for people, & before the access key
     menu: MenuId  # The menu it stands in
-    # Does it, given what carries it out; None where it gives the command that it stands for with
-    # what is selected.
+    # Carries out the action, given the handler; None for an action that submits the command it
+    # stands for with what is selected.
     callback: Callable[[HandlerT], object] | None = None
     shortcuts: tuple[str, ...] = ()  # Keys in Qt's portable notation; the first one is shown
     icon: str = ""  # Name of its icon, or empty
     needs: Needs = Needs.NOTHING  # What must be there
     tip: str = ""  # One sentence more, for tooltip and keys page
-    # The same for sessions that can only be looked at, where it does something else; {} stands for
-    # what the file is, such as a recording.
+    # The tip for sessions that can only be viewed, where the action does something else; {} stands
+    # for what the file is, such as a recording.
     file_tip: str = ""
     file_title: str = ""  # The title there, where it is another
-    # What it stands for among the choices of its menu, None if it is none.
+    # Which of the choices of its menu it stands for; None if it is no choice.
     choice: str | None = None
     label: str = ""  # What a button says beside its icon; the title if empty
     is_checkable: bool = False  # It shows a state, which is set by DescribedAction.set_checked
