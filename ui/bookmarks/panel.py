@@ -29,9 +29,9 @@ from ..kit.table.table_view import TableView
 from ..kit.theme import ColorRole, Theme
 from ..session.bridge import SessionBridge
 
-#: Replaces the line ends of a text in its cell.
-#: Pixels: beside the buttons and what is said, in text of any size.
+#: Pixels: leaves room for the buttons and the message, at any text size.
 _WIDEST_FILTER: Final = 400
+#: Replaces the line breaks of a text in its cell.
 _NEW_LINE: Final = "⏎"
 
 
@@ -239,7 +239,7 @@ class BookmarksPanel(TablePanel):
             return
         self._annotations.remove(numbers)
         if self.model.rowCount():
-            # So that Delete can be pressed again.
+            # Mark a row that is left, so that Delete can be pressed again.
             self.mark(self.model.rows[min(row, self.model.rowCount() - 1)].id)
 
     @override
