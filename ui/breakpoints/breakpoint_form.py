@@ -46,19 +46,19 @@ _FIRST_LIMITS: Final = {
 }
 _MOST_HITS: Final = 1_000_000
 
-#: Share of a row that a long field has, of which the empty rest has one.
+#: Stretch of a long field, where that of the empty space at the end of the row is 1.
 _WIDE: Final = 1_000
 
 
 @guarded
 class BreakpointForm(QWidget):
-    """Makes a breakpoint out of what is chosen and typed; says why when it cannot."""
+    """Makes a breakpoint of what is chosen and typed, or says why that is not possible."""
 
     breakpoint_given = Signal(object)  # Breakpoint: a breakpoint that makes sense
     names_wanted = Signal()  # The user is about to type the name of what to look out for
 
     def __init__(self, theme: Theme, beside: Iterable[QWidget]) -> None:
-        """Have what is done with all breakpoints ``beside`` the fields."""
+        """Make the fields; to their right are the controls for all breakpoints, ``beside``."""
         super().__init__()
         self._theme = theme
         self._beside = tuple(beside)
@@ -95,7 +95,7 @@ class BreakpointForm(QWidget):
         self._lay_out()
         for box in (self.kind, self.action):
             box.currentIndexChanged.connect(self._show_fields)
-            # What is said is about fields that may no longer be shown.
+            # The message may be about fields that are no longer shown.
             box.currentIndexChanged.connect(self.problem.hide)
         self.button.clicked.connect(self.give)
         for line in (self.subject, self.limit, self.condition, self.saved):
@@ -108,7 +108,7 @@ class BreakpointForm(QWidget):
 
     def _lay_out(self) -> None:
         fields = (self.kind, (self.subject, _WIDE), self.limit, (self.condition, _WIDE))
-        # The rest is where there is no long field.
+        # The empty space takes the room only while no long field is visible.
         row = in_row(*fields, REST, *self._beside, spacing=6)
         self.kind.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         others = (self.action, self.saved, self.from_hit, self.once)
@@ -146,8 +146,8 @@ class BreakpointForm(QWidget):
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Ask for the names of the present when the field for one is entered."""
-        # The list of names itself gives the field the focus as it closes, in the middle of
-        # taking the name that was picked from it: the list has to stay as it is then.
+        # When the list of names closes, it gives the focus to the field before the picked name
+        # has been taken from it; the list must not change at that moment.
         if (
             watched is self.subject
             and isinstance(event, QFocusEvent)

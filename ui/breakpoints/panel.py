@@ -59,7 +59,7 @@ class BreakpointRow(NamedTuple):
         at = f"frame {last.frame:,} at {format_instant(last.at_ns)}"
         if self.breakpoint_.kind is not BreakKind.TURN_ABOVE:
             return at
-        # What was seen during the turn.
+        # Append what was observed during the turn.
         return f"{at}: {last.text.removeprefix(f'{self.breakpoint_.text}: ')}"
 
 
