@@ -42,7 +42,7 @@ from ..session.bridge import Selection, SelectionKind, SessionBridge
 _FIRST_MEMBER: Final = 1 << 60
 #: Pixels by which each level is indented, and the size of the sign for what is folded.
 _INDENT: Final = 14
-#: The sign is drawn with so many pixels for each logical one, enough for any screen.
+#: Pixels per logical pixel with which the sign is drawn, enough for any screen.
 _SHARPNESS: Final = 3
 
 
@@ -59,7 +59,7 @@ def is_member(node: int) -> bool:
 
 
 class Known:
-    """The state that rows show, and what is laborious to find out, kept until it may change."""
+    """The state that rows show, with a cache of what is slow to find out."""
 
     def __init__(self, timeline: Timeline, sign_color: QColor) -> None:
         self.sign_color = sign_color  # Of the signs in front of names
@@ -69,7 +69,7 @@ class Known:
         self.set_timeline(timeline)
 
     def set_timeline(self, timeline: Timeline) -> bool:
-        """Show a state from now on; returns whether clocks or members may have come or gone."""
+        """Show another state; returns whether clocks or members may have come or gone."""
         self.timeline = timeline
         self._next_due: dict[int, int] | None = None
         self._at_ns, self._mapping_version = timeline.at_ns, timeline.mapping_version
@@ -280,7 +280,7 @@ class ClockTreeModel(ListTableModel[TreeRow]):
     @override
     def row_at(self, key: int) -> TreeRow | None:
         row = super().row_at(key)
-        # What has gone since the last refresh says nothing; its row goes with the next one.
+        # A clock or member may have gone since the last refresh; the next one removes its row.
         return row if row is not None and (row.clock or row.member) else None
 
 
@@ -313,7 +313,7 @@ class ClockTreePanel(TablePanel):
         self._known: Known | None = None
         self._words: tuple[str, ...] = ()
         self._found_count = 0
-        # Clocks are open and members folded, unless the user has changed that.
+        # Nodes that the user has folded or unfolded; by default clocks are open, members folded.
         self._turned: set[int] = set()
         self._pointed = 0
         self.previewer = Previewer(bridge, self)
