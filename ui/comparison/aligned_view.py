@@ -63,18 +63,18 @@ from ..kit.theme import ColorRole, Theme
 from ..plotting.gestures import handle_key
 from ..plotting.sheet_painter import new_sheet, paint_sheet
 
-# pyqtgraph puts hooks before those of the window, which print a line for each fault.
+# pyqtgraph installs exception hooks in front of the window's, which print each exception.
 if sys.excepthook == exception_hooks.sys_excepthook:
     exception_hooks.remove()
 
 _NAME: Final = "Frame times of what is compared"
 _BETWEEN_TICKS_Y: Final = 34
-#: Characters for all names above a plot, and for each at least.
+#: Characters for all names above a plot together, and the fewest for each.
 _NAMES: Final = 100
 _LEAST_NAME: Final = 10
-#: Runs of fewer frames are drawn without leaving any out.
+#: Runs of up to this many frames are drawn without downsampling.
 _ALL_DRAWN: Final = 4_000
-#: The plot is hardly ever narrower, in pixels.
+#: Least width of the plot in pixels that is reckoned with.
 _NARROW: Final = 200
 _FEWEST_FRAMES: Final = 5
 _LEAST_MS: Final = 0.01
@@ -84,7 +84,7 @@ class _Line(Struct, frozen=True, eq=False):
     name: str
     times_ns: NDArray[np.int64]  # Its frame times
     lasts_ns: NDArray[np.int64]  # How long each frame lasts, or each sample holds
-    # Where each frame begins, and where the last ends: frames or seconds.
+    # Where each frame begins, and where the last one ends, in frames or seconds.
     starts: NDArray[np.float64]
 
     @property
@@ -110,7 +110,7 @@ class AlignedView(QWidget):
     Escape ends that. Where a column of pixels has several frames, the longest is drawn and read.
     """
 
-    # What the runs have at the pointer or the keys' place, empty for nothing
+    # The frame times at the pointer, or where the arrow keys have come to; empty for none
     frames_read = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
@@ -123,14 +123,14 @@ class AlignedView(QWidget):
         self._is_stacked = self._by_frame = False
         self.plots: list[pg.PlotItem] = []
         self._pointers: list[pg.InfiniteLine] = []
-        # Where it is read, in frames or seconds; None for nowhere.
+        # The place that is read off, in frames or seconds; None for none.
         self._place: float | None = None
         self.graphics = pg.GraphicsLayoutWidget()
-        # Files that are dropped here are meant for the window.
+        # The window handles files that are dropped here.
         self.graphics.setAcceptDrops(False)
         self.graphics.viewport().setAcceptDrops(False)
         self.graphics.viewport().installEventFilter(self)
-        # The keys are of this widget, whatever is clicked in it.
+        # This widget handles the keys, so a click must not give the focus to the graphics.
         self.graphics.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.graphics.ci.layout.setContentsMargins(4, 4, 4, 4)
         self.graphics.ci.layout.setSpacing(4)
@@ -253,7 +253,7 @@ class AlignedView(QWidget):
         for plot in self.plots[1:]:
             plot.setXLink(self.plots[0])
             plot.setYLink(self.plots[0])
-        # Linked to the others, it has their range.
+        # One view box is enough: the plots are linked, so all have the same range.
         self.plots[-1].getViewBox().sigRangeChanged.connect(self._label_axes)
         for plot in self.plots:
             plot.getViewBox().sigResized.connect(self._label_axes)
@@ -276,10 +276,10 @@ class AlignedView(QWidget):
             axis.setPen(color(ColorRole.LINE if side == "right" else ColorRole.MUTED))
             axis.setTextPen(color(ColorRole.MUTED))
             axis.setZValue(-1000)
-        # As wide in each plot, so that frames are below each other.
+        # The same width in each plot, so that their frames are aligned.
         plot.getAxis("left").setWidth(self._width_of("100.5 ms"))
-        # With lines across the plot, an axis has no room for a label at its end: so these are
-        # of the other one, beside the rates of the budgets.
+        # The grid lines belong to the right axis, which labels only the budgets: an axis with
+        # grid lines has no room for a label at its end.
         plot.getAxis("right").setWidth(self._width_of("99.9 fps"))
         plot.getAxis("right").setStyle(maxTextLevel=0)
         plot.getAxis("right").setGrid(255)
@@ -312,7 +312,7 @@ class AlignedView(QWidget):
     def _add_curve(self, plot: pg.PlotItem, number: int) -> None:
         line = self._lines[number]
         stroke = self._stroke(number)
-        # A step for each frame, as long as the frame.
+        # Each frame is a step as wide as the frame is long.
         curve = pg.PlotDataItem(
             pen=_pen(QColor(stroke.color), stroke.dash),
             stepMode="right",
@@ -322,11 +322,11 @@ class AlignedView(QWidget):
             curve.setFillLevel(0.0)
             curve.setFillBrush(QColor(stroke.color))
         plot.addItem(curve)
-        # Only now: the plot has set its own.
+        # Only after addItem, by which the plot sets its own downsampling.
         curve.setDownsampling(auto=len(line.times_ns) > _ALL_DRAWN, method="peak")
         curve.setClipToView(True)
-        # pyqtgraph joins frames in groups and leaves out the last group unless it is full; the
-        # end is repeated until it is.
+        # When downsampling, pyqtgraph drops the last group of frames unless it is full, so the
+        # end is repeated to fill it.
         share = min(self._end / line.end / _NARROW, 0.5)
         count = 1 + int(len(line.times_ns) * share / (1 - share))
         starts = np.concatenate((line.starts, np.full(count, line.end)))
@@ -375,7 +375,7 @@ class AlignedView(QWidget):
             found = duration_ticks(top * NS_PER_MS, most, bottom * NS_PER_MS)
             room_ms = (top - bottom) / max(box.height(), 1.0) * self.fontMetrics().height()
             ticks = [(each.value_ns / NS_PER_MS, each.label) for each in found.ticks]
-            # Nearer to an edge they would be cut.
+            # Labels nearer to an edge would be cut off.
             low, high = bottom + room_ms / 2, top - room_ms / 2
             said = [(at_ms, label) for at_ms, label in ticks if low <= at_ms <= high]
             said[-1:] = [(at_ms, f"{label} {found.unit}") for at_ms, label in said[-1:]]
@@ -404,7 +404,7 @@ class AlignedView(QWidget):
         self._read(None if box is None else box.mapSceneToView(place).x())
 
     def _aim(self, place: QPointF) -> pg.ViewBox | None:
-        """Return the plot at a place, and let durations be scaled beside all plots."""
+        """Return the plot at a place; where there is none, let durations be scaled."""
         boxes = [plot.getViewBox() for plot in self.plots]
         box = next((each for each in boxes if each.sceneBoundingRect().contains(place)), None)
         for each in boxes:
@@ -423,7 +423,7 @@ class AlignedView(QWidget):
         self.frames_read.emit(text)
 
     def read_beside(self, step: int) -> None:
-        """Read the next frame of the longest run, or the one before; none shares its pixels."""
+        """Read the next frame of the longest run, or the one before, in another pixel column."""
         if not self.plots:
             return
         box = self.plots[0].getViewBox()
@@ -431,7 +431,7 @@ class AlignedView(QWidget):
         starts = max(self._lines, key=lambda line: line.end).starts[:-1]
         at = self._place
         if at is None or not low <= at <= high:
-            # The outermost that begin within the view, or the one across all of it.
+            # The first or last frame that begins within the view, or the frame that fills it.
             first = int(np.searchsorted(starts, low, "left" if step > 0 else "right"))
             last = int(np.searchsorted(starts, high, "right")) - 1
             number = first if step > 0 else last
@@ -448,7 +448,7 @@ class AlignedView(QWidget):
         self._read(place)
 
     def _text_at(self, at: float, width: float) -> str:
-        """Return what the runs have at a place, in a column of pixels: their longest frames."""
+        """Return the longest frame of each run within the pixel column at a place, as text."""
         found = [
             (line, place)
             for line in self._lines
@@ -474,7 +474,7 @@ class AlignedView(QWidget):
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QWheelEvent):
-            # The pointer may rest where the view has appeared.
+            # The view may have appeared below a pointer that has not moved since.
             self._aim(self.graphics.mapToScene(event.position().toPoint()))
         return super().eventFilter(watched, event)
 

@@ -30,7 +30,7 @@ _WORDS: Final = {
     Verdict.NO_EVIDENCE: "no difference",
 }
 _SIGNS: Final = {Verdict.FASTER: "✓", Verdict.SLOWER: "✕"}
-#: How far the picture of the intervals reaches at least, as shares, the first that is enough.
+#: Changes, as shares, up to which intervals are drawn; the first that covers all is chosen.
 _REACHES: Final = (0.05, 0.1, 0.2, 0.5, 1.0)
 _DOT: Final = 3.0
 #: Pixels beside the picture of an interval.
@@ -52,7 +52,7 @@ def difference_rows(found: Iterable[RunDifference]) -> Iterator[DifferenceRow]:
             metric = difference.metric
             change, unit = shown_change(difference)
             formula = f"{metric.formula}\nSource: {metric.source}"
-            # Where its end is cut, it still says which of a tool's statistics it is.
+            # The tool comes last: where the end is cut off, the name of the statistic remains.
             name = ", ".join(filter(None, (metric.name, metric.tool)))
             yield DifferenceRow(each.after.name, "Frames", name, unit, change, formula)
         for part in each.parts:

@@ -57,7 +57,7 @@ class Source:
             return []
         path = stored_path(session.source_label) if session.is_recorded else None
         if path is not None and is_recording_name(path):
-            # A file of its own: one is only read by the thread that has opened it.
+            # Open the recording again: only the thread that opened a file can read it.
             return [cls.of_file(path)]
         name = session.title if session.is_recorded else f"{session.title} (open)"
         return [cls(name, run_of_session(session, name))]
@@ -72,7 +72,7 @@ class Side:
     """One run, or several of the same version."""
 
     sources: list[Source]  # Where they come from
-    # All of them together, once they are read.
+    # All sources as one run, once they have been read.
     run: ComparedRun | None = field(default=None, repr=False)
 
     @property
@@ -95,7 +95,7 @@ def compare_sides(
 ) -> list[RunDifference]:
     """Read what is not read yet, and compare each side with the first."""
     unread = [source for side in sides for source in side.sources if source.run is None]
-    # Reading a file takes about as long as comparing its frames.
+    # For the progress, the comparison counts like one more file to read.
     parts = len(unread) + 1
     for number, source in enumerate(unread):
         source.run = source.make(partial(_report_part, report, number, parts))
@@ -163,7 +163,7 @@ class SidesRow(QWidget):
         button.setToolButtonStyle(button.toolButtonStyle().ToolButtonTextBesideIcon)
         button.setIcon(QIcon(self._sample(number)))
         button.setMinimumHeight(SIZES["control"])
-        # Goes with the button: it holds all that was read of the side.
+        # Deleted with the button: the menu keeps everything alive that was read of the side.
         menu.setParent(button, menu.windowFlags())
         return button
 

@@ -60,12 +60,12 @@ from .verdict import first_numbers, headline
 
 _STEPS: Final = 1000
 _SIDE: Final = 16
-#: Pixels between what stands beside the table and the table.
+#: Pixels between the table and what is to its left.
 _HANDLE: Final = 8
 _TWO: Final = 2
-#: A narrower view leaves out what stands beside the numbers of the tiles.
+#: A narrower view leaves out the texts beside the numbers in the tiles.
 _LEAST_WITH_ASIDES: Final = 1160
-#: A narrower one leaves out the tiles.
+#: A narrower view leaves out the tiles altogether.
 _LEAST_WITH_TILES: Final = 880
 _TILES: Final = ("P50", "P99", "Longest", "Over budget")
 _DROPS: Final = frozenset({QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop})
@@ -75,13 +75,13 @@ _LINES: Final = "each run is a line; where frames share a pixel, the longest is 
 
 @guarded
 class ComparisonView(QWidget):
-    """Reads and compares beside the window's thread, and shows plots, table and verdict."""
+    """Reads and compares in a background thread, and shows plots, table and verdict."""
 
-    # Files are to be asked for: the number of the side that they are runs of, -1 for sides of their
-    # own
+    # The user wants to choose files: as runs of the side with this number, or -1 to add each as a
+    # side
     files_wanted = Signal(int)
-    left = Signal()  # The session is to be shown again
-    # Runs are to be drawn in a figure, which is proposed for a folder: list[ComparedRun], Path
+    left = Signal()  # The user wants to see the session again
+    # The user wants a figure of these runs, to be saved in this folder: list[ComparedRun], Path
     figure_wanted = Signal(object, object)
 
     def __init__(self, bridge: SessionBridge, theme: Theme) -> None:
@@ -98,7 +98,7 @@ class ComparisonView(QWidget):
         self.plot = AlignedView(theme)
         self.distribution = DistributionView(theme)
         self.table = DifferenceTable(bridge.panel_choices, theme, self)
-        # remarks: how sure it is, and what to bear in mind
+        # remarks: how sure the verdict is, and its caveats
         self.verdict, self.remarks, self.problem = WrappedLabel(), WrappedLabel(), WrappedLabel()
         # P50, P99, longest frame and frames over budget of the first two sides
         self.tiles = [Tile(name, theme, size="heading") for name in _TILES]
@@ -324,7 +324,7 @@ class ComparisonView(QWidget):
         numbers = [number for number, _ in runs]
         self.plot.set_runs([run for _, run in runs], budgets_ms, numbers, empty_text=text)
         are_samples = any(each.samples for each in together)
-        # Where there is no room for names, letters tell the sides apart.
+        # The letter comes first: it tells the sides apart where there is no room for names.
         curves = [
             Curve(f"{letter_of(number)} {each.name}", each.distribution)
             for number, each in enumerate(together)
@@ -335,7 +335,7 @@ class ComparisonView(QWidget):
         self._set_reading("")
         for tile in self.tiles:
             tile.set_value("")
-        # Of more sides, the numbers of two would stand for all, and samples for every frame.
+        # The tiles compare two sides; with more, or with samples, they would mislead.
         if len(together) == _TWO and not are_samples:
             budget_ms = budgets_ms[0] if budgets_ms else None
             numbers_of = first_numbers(together[0], together[1], budget_ms)
@@ -430,7 +430,7 @@ class ComparisonView(QWidget):
             self._splitter.setSizes([beside - lacking, of_table + lacking])
 
     def _fit_remarks(self) -> None:
-        """Leave out what is to be borne in mind where frames need the room."""
+        """Leave out the caveats where the frames need the room."""
         self.remarks.setVisible(bool(self.remarks.text()) and not is_low(self))
 
     @override
@@ -439,9 +439,9 @@ class ComparisonView(QWidget):
         scale = text_scale(self)
         self._lower.setFixedHeight(height_below(self))
         self._fit_remarks()
-        # Once the parts have their places.
+        # Fit the table in the next turn, when the layout has placed the parts.
         self._table_fit.start()
-        # The verdict has their room; the table has their numbers as well.
+        # In a narrow view the verdict takes the room of the tiles; the table has their numbers.
         self._tiles.setHidden(self.width() < _LEAST_WITH_TILES * scale)
         for tile in self.tiles:
             tile.aside.setVisible(self.width() >= _LEAST_WITH_ASIDES * scale)
