@@ -45,7 +45,7 @@ from ..session.bridge import Selection, SelectionKind
 #: Names of members that are gone are forgotten when there are this many more than needed.
 _SPARE_NAMES: Final = 5_000
 
-#: What is called after the member that it hangs under as well: its own name says little.
+#: Members whose text also names the member they belong to: their own name says little.
 _OWNED: Final = frozenset(
     {
         MemberKind.UPDATE,
@@ -68,9 +68,9 @@ class EventNames:
     def __init__(self) -> None:
         self._labels: dict[int, str] = {}
         self._members = MemberNames(("",))
-        # What members are called with what they are, as far as was asked for.
+        # Cache of the texts of :meth:`member_text`.
         self._texts: dict[int, str] = {}
-        # Their last event may still have to be put into words.
+        # Timers that ended; their names are kept until their last event has been put into words.
         self._gone: list[int] = []
         self.strings: Sequence[str] = ("",)
         self._timeline: Timeline | None = None
@@ -106,12 +106,12 @@ class EventNames:
         if event[1] != ADDED[Unit.MEMBER]:
             self._known(subject)
         if self._members.note(event) is not None:
-            # The text of who hangs under it has its name as well.
+            # The texts of the members below it may contain its name.
             for number in (subject, *self._members.below(subject)):
                 self._texts.pop(number, None)
 
     def forget_gone(self) -> None:
-        """Forget whom no later event can be about, once all that was noted is put into words."""
+        """Forget timers and members that have ended, once all noted events are put into words."""
         for timer_id in self._gone:
             self._labels.pop(timer_id, None)
         self._gone.clear()
@@ -170,7 +170,7 @@ class EventNames:
                 return f"timer “{label}”" if label else ""
             name = label if number == subject and label else self.member_text(number)
             if kind in _SAY_KIND:
-                # Its second half says what it is.
+                # The second half of the sentence says what kind of member it is.
                 return name[name.find("“") :] if "“" in name else ""
             return name
 
@@ -184,18 +184,18 @@ class EventNames:
         return "" if clock is None else f"clock “{clock.name}”"
 
 
-#: Kinds that have to be read for the names of others, also when they are not shown; of those that
-#: set fields, the ones that set names.
+#: Kinds that are read for the names they give even when they are not shown; of the kinds that set
+#: fields, only events that set a name are needed.
 NAMING_KINDS: Final = MEMBER_NAMING_KINDS - ABOUT_FIELDS | handled_kinds(EventNames)
 
 
 #: Rows kept; older ones leave at the top.
 MAX_ROWS: Final = 20_000
-#: Rows leave in bunches, so that not every refresh moves all others.
+#: Rows are dropped this many at a time, so that not every refresh moves all the others.
 _BUNCH: Final = 1_000
-#: Events looked through when the filter changes or after the panel was hidden.
+#: At most this many events are read when the filter changes or after the panel was hidden.
 _LOOK_BACK: Final = 2_000_000
-#: Sentences made to look for words in them, newest first.
+#: At most this many sentences are composed to search for words, newest first.
 _MOST_SENTENCES: Final = 200_000
 
 
@@ -274,7 +274,7 @@ class EventListModel(ListTableModel[ListedEvent]):
     def set_subject(self, subject: Selection | None) -> None:
         """Show what happened to one clock, timer or member or in one frame, ``None`` for all.
 
-        What happened to a member happened to all that it hangs under.
+        Events of a member also count as events of everything above it.
         """
         if subject is not None and subject.kind is SelectionKind.NONE:
             subject = None

@@ -22,7 +22,7 @@ from ..kit.throttled_refresh import ThrottledRefresh
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .event_list_model import MAX_ROWS, EventListModel
 
-#: Under this name the groups of events that are shown are found again at the next start.
+#: Settings key of the groups of events that are shown.
 _SHOWN_KINDS: Final = "event_kinds"
 
 
@@ -120,7 +120,8 @@ class EventListPanel(TablePanel):
     def refresh(self) -> None:
         """Read on, unless older events are being looked at."""
         if self.follow_button.isChecked():
-            # Rows that leave at the top may take the marked one with them.
+            # The marked row may be dropped at the top: the current row then changes, but not
+            # because the user reads another one.
             self._is_reading_on = True
             self.model.refresh()
             self._is_reading_on = False
@@ -134,7 +135,7 @@ class EventListPanel(TablePanel):
 
     @Slot(object)
     def _on_playhead_moved(self, at_ns: int | None) -> None:
-        """Have the playhead in view; the newest events again when that is the present."""
+        """Scroll to the playhead; at the present, to the newest events."""
         had_one = self.table.playhead_row is not None
         self.follow_button.setChecked(at_ns is None and (had_one or self.follow_button.isChecked()))
         self._place_playhead()
@@ -157,7 +158,7 @@ class EventListPanel(TablePanel):
 
     @Slot(QModelIndex, QModelIndex)
     def _notice_reading(self, current: QModelIndex, _previous: QModelIndex) -> None:
-        # The user reads this row: it must not run away.
+        # The user is reading this row, so stop following the newest.
         if self._is_reading_on or self.view.is_arranging or not current.isValid():
             return
         if current.row() < self.model.rowCount() - 1:
@@ -242,7 +243,8 @@ class EventListPanel(TablePanel):
         self._go_to(self.model.rows[index.row()].event[0], self.model.selection_at(index.row()))
 
     def _go_to(self, at_ns: int, selection: Selection | None) -> None:
-        # Rows may have changed since a menu was opened, and do with a selection.
+        # Takes values, not a row: rows may have changed since the menu was opened, and change
+        # with the selection.
         bridge = self._bridge
         if selection is not None and selection.kind is not SelectionKind.NONE:
             bridge.select(selection)
