@@ -80,10 +80,10 @@ if TYPE_CHECKING:
 _PREVIEW_DELAY_MS: Final = 120
 _POINTS_PER_INCH: Final = 72
 _PNG: Final = ".png"
-#: The range that is typed.
+#: The id of the range that is typed in.
 _TYPED: Final = "typed"
 _FRAME_TIMES: Final = "frame times"
-#: Formats that have more in them than the graph.
+#: Formats that contain more than the graph.
 _REPORTS: Final = ("HTML", "PDF report")
 #: Formats in which the graph may be a figure of another kind.
 _GRAPHS: Final = ("PNG", "SVG", "PDF")
@@ -115,7 +115,7 @@ class ExportSource(Struct, frozen=True):
     provenance: Provenance  # Provenance of the frames
     interventions: tuple[Intervention, ...] = ()  # Interventions of the session
     markers: tuple[Marker, ...] = ()  # Bookmarks, notes, named ranges and marks
-    # Events of the session, of which traces are written; None without any.
+    # Events of the session, from which traces are written; None if there are none.
     events: Events | None = None
     samples: str = ""  # Why the frames are samples; empty if they are all
     facts: FrameFacts | None = None  # What a capture says of the frames besides; None for nothing
@@ -301,7 +301,7 @@ class ExportDialog(QDialog):
                     exporter=exporter_for(path, (self._exporter,)),
                 )
         except (ExportError, ExtensionError, ValueError) as error:
-            # Another file, or the same later, may succeed: the button stays enabled.
+            # Another file, or a second try, may succeed: the button stays enabled.
             self._say_problem(str(error))
             return False
         self._folder = path.parent
@@ -311,7 +311,7 @@ class ExportDialog(QDialog):
 
     def _suggested_path(self) -> Path:
         about = self._provenance
-        # The name of a capture is that of its file.
+        # What a capture has as its scene is the name of its file.
         name = Path(about.scene).stem if about.source == CAPTURED else about.scene
         scene = file_stem(name, "frame-times")
         what = "-frame-times" if self._contents == _FRAME_TIMES else ""
@@ -543,7 +543,7 @@ class ExportDialog(QDialog):
 
     @Slot()
     def _use_size(self) -> None:
-        """Show the size of a use, which stays when another is given up."""
+        """Show the size of a preset; the size stays when no preset is chosen any more."""
         preset = PRESETS.get(self.preset)
         if preset is None:
             return
