@@ -39,11 +39,11 @@ from ..plotting.own_view import OwnView
 _RULER: Final = 18
 _GAP: Final = 1
 _TEXT_FROM: Final = 26
-#: A name that is cut to so few letters, dots among them, says nothing.
+#: A name cut to this few characters, the ellipsis included, says nothing and is left out.
 _LEAST_LETTERS: Final = 3
 _SHORTEST_NS: Final = 200.0
 _ROOM: Final = 0.02
-#: How much of its colour is behind the hatching of what was not measured by itself.
+#: Share of the colour behind the hatching of a span that was not measured by itself.
 _UNMEASURED: Final = 0.3
 _TICK_EVERY: Final = 110
 _OWN_KEYS: Final = MOVING_KEYS | own_keys("Left Right Up Down")
@@ -129,7 +129,7 @@ class FlameRow(QWidget):
             if span.depth != depth:
                 continue
             left, right = self._x(span.began_ns), self._x(span.end_ns)
-            # What is thinner than a pixel can be pointed at from beside it.
+            # Narrow spans can also be pointed at from two pixels away.
             slack = 2.0 if right - left < 4 else 0.0  # noqa: PLR2004 - pixels
             if left - slack <= place.x() < right + slack:
                 found = number
@@ -165,7 +165,7 @@ class FlameRow(QWidget):
         covered = [-1.0] * self._rows
         for number, span in enumerate(self.spans):
             left, right = self._x(span.began_ns), self._x(span.end_ns)
-            # Many that share a pixel are drawn once.
+            # Of spans that share a pixel only the first is drawn.
             if right < 0 or left > self.width() or right < covered[span.depth]:
                 continue
             covered[span.depth] = left + 1
@@ -194,11 +194,11 @@ class FlameRow(QWidget):
             text = "0" if number == 0 else format_duration(round(number * step))
             painter.setPen(theme.color(ColorRole.MUTED))
             text = text.replace("-", "−")
-            # One that has no room says another number when it is cut.
+            # A label that is cut off would read as another number, so it is left out.
             if x >= 0 and x + 3 + metrics.horizontalAdvance(text) <= self.width():
                 painter.drawText(x + 3, metrics.ascent() + 1, text)
         zero = self._x(0)
-        # Far from what is zoomed into, it lies further away than Qt can count pixels.
+        # Far out of view its coordinate may be too large for Qt.
         if 0 <= zero <= self.width():
             painter.setPen(QPen(theme.color(ColorRole.MUTED), 1, Qt.PenStyle.DashLine))
             painter.drawLine(round(zero), 0, round(zero), self.height())
@@ -211,7 +211,7 @@ class FlameRow(QWidget):
         if span.is_measured:
             painter.fillRect(rect, color)
         else:
-            # Its width means nothing: only all of them together are measured.
+            # Its width means nothing: of several timers that fired, only the total was measured.
             ground = self._theme.color(ColorRole.BG)
             painter.fillRect(rect, mixed(color, ground, _UNMEASURED))
             painter.fillRect(rect, QBrush(color, Qt.BrushStyle.BDiagPattern))
@@ -229,7 +229,7 @@ class FlameRow(QWidget):
         painter.drawText(box, int(flags), self.text_in(span, int(box.width())))
 
     def text_in(self, span: FrameSpan, room: int) -> str:
-        """Return what is written into a span that has so many pixels for it."""
+        """Return the text of a span in ``room`` pixels."""
         metrics = self.fontMetrics()
         text = one_line(span.label)
         if span.is_measured:

@@ -46,14 +46,14 @@ from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .flame_row import FlameRow, span_text
 
 _INDENT: Final = "    "
-#: Members and timers that are listed.
+#: At most this many members and timers are listed.
 MAX_ROWS: Final = 5_000
 
 
 class SpanRow(Struct, frozen=True):
     total: SpanTotal  # What it took together
-    # When it was first called, from the start of the frame; None when the row is about several
-    # frames.
+    # When it was first called, counted from the start of the frame; None when the row sums up
+    # several frames.
     began_ns: int | None = None
     depth: int = 0  # How deep it lies, 0 for a phase
     late_ns: int = 0  # How late it fired at most
@@ -71,7 +71,7 @@ def _signed(ns: int) -> str:
 
 
 def _who_text(row: SpanRow) -> str:
-    # One step more than its depth, to lie behind the square in front of a phase.
+    # One step more than its depth: phases have a square in front of their names.
     return f"{_INDENT * (row.depth + 1) if row.depth else ''}{row.total.label}"
 
 
@@ -210,11 +210,11 @@ def selection_of(subject: FrameSpan | SpanTotal) -> Selection:
     return Selection.nothing()
 
 
-#: Five times a second: longer rows of names cannot be read faster.
+#: Five refreshes a second: a table of names cannot be read faster.
 _PERIOD_MS: Final = 200
-#: What the totals are of, the first is the frame alone.
+#: Numbers of frames to choose from for the totals; 1 is the frame alone.
 _RANGES: Final = (1, 60, 600)
-#: Below this height, and at least this wide, the table is beside the flame row.
+#: A panel lower than this, and at least _WIDE wide, has the table beside the flame row.
 _LOW: Final = 340
 _FLAME_BESIDE: Final = 0.56
 _FLAME_ABOVE: Final = 0.42
@@ -245,7 +245,7 @@ class FrameSpansPanel(QWidget):
         self._bridge = bridge
         self._frame: int | None = None
         self._shown: tuple[int, int] | None = None
-        # What is added up for the table, for which frame and number of frames.
+        # The sums being computed for the table, and for which frame and number of frames.
         self._sums: FrameSums | None = None
         self._summed: tuple[int, int] | None = None
         self._next_turn = single_shot(self, self._go_on)
@@ -334,7 +334,7 @@ class FrameSpansPanel(QWidget):
         self.title.set_text("")
         self.readout.set_text("")
         self.flame.set_spans(())
-        # Half of the panel would be empty without a word.
+        # Without a frame, half of the panel would be empty.
         self._upper.hide()
         self.model.set_totals((), 0)
         self.notice.set_text(problem)
@@ -359,10 +359,11 @@ class FrameSpansPanel(QWidget):
         if count == 1 and is_drawn:
             self._sums = None
             frame = timeline.frames.frame(index)
-            # Calls come after the interval that is measured, which may have been shorter.
+            # The calls come after the interval between frames and may take longer than it.
             self.model.set_spans(spans, max(frame.interval_ns, frame.busy_ns))
         elif self._sums is None or not self.newest_button.isChecked():
-            # The newest come faster than they are added up: what is under way is ended first.
+            # While following the newest, frames come faster than sums are done: the sum under
+            # way is completed first.
             self._summed = (index, count)
             self._sums = FrameSums(history, timeline, index + 1 - count, index + 1, most=MAX_ROWS)
             self._add_up()
@@ -373,7 +374,7 @@ class FrameSpansPanel(QWidget):
         if seen and (of := seen[0].seen) is not None:
             self._note += f"   Stacks: {counted(of.looks, 'sample')}."
         self._refresh_title(index)
-        # That nothing was called stands in the flame row.
+        # If nothing was called, the flame row says so.
         is_lost = bool(spans) and not is_kept and not self.model.rowCount()
         if is_lost:
             self.notice.set_text(_CALLS_LOST)
@@ -398,7 +399,7 @@ class FrameSpansPanel(QWidget):
         )
 
     def _who_before(self, index: int) -> str:
-        """Return who took most of the time before a frame; empty if callbacks did not."""
+        """Return what took most of the time before a frame; empty if callbacks did not."""
         session = self._bridge.session
         assert session is not None, "it has the frame"
         most = heaviest_before(session.history, self._bridge.timeline, index)
@@ -529,7 +530,7 @@ class FrameSpansPanel(QWidget):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        # The tool tip of a call says it as well.
+        # In a low window there is no room for the readout; the tool tip of a call has it, too.
         self.readout.setVisible(not is_low(self))
         is_beside = self.height() < _LOW and self.width() >= _WIDE
         wanted = Qt.Orientation.Horizontal if is_beside else Qt.Orientation.Vertical
