@@ -15,10 +15,10 @@ from .contents import CONTENTS, PageEntry
 _HEADING: Final = re.compile(r"(#{1,6}) +(.+)")
 _NOT_IN_ANCHORS: Final = re.compile(r"[^\w\- ]")
 _LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-#: How much of a section's text is shown with a hit, and how much of it before the word.
+#: Characters of a section that are shown with a hit, and how many of them precede the word.
 _EXCERPT: Final = 70
 _LEAD: Final = 15
-#: More than words in a heading can count.
+#: What words count for that stand together: more than any number of single words.
 _TOGETHER: Final = 100
 
 

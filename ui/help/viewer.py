@@ -32,10 +32,10 @@ from ..kit.theme import Theme
 from .contents import CONTENTS
 from .pages import Hit, anchor_of, read_page, search
 
-#: The page, and the anchor in it, that a line of the list leads to.
+#: Role of the page, and the anchor in it, that a line of the list leads to.
 _TARGET: Final = Qt.ItemDataRole.UserRole
 _LIST_WIDTH: Final = 310
-#: Above and below the two lines of a section that was found.
+#: Pixels above and below the two lines of a hit, together.
 _ROOM: Final = 8
 
 
@@ -215,7 +215,7 @@ class HelpViewer(QDialog):
         """
         marks = []
         if words := set(self.filter_line.filter_text.split()):
-            # The longest first: of several words that begin at one place, it is marked whole.
+            # The longest first: of several words that begin at one place, the longest is marked.
             longest_first = sorted(map(QRegularExpression.escape, words), key=len, reverse=True)
             wanted = QRegularExpression(
                 f"(?:{'|'.join(longest_first)})+",
