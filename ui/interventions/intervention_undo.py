@@ -12,12 +12,12 @@ from ..actions.menus import MenuId
 from ..selected.undo_steps import Undoable, UndoSteps
 from ..session.bridge import SessionBridge
 
-#: More of a command than this is not said in a menu.
+#: Characters of a command at which its text in a menu is cut.
 _LONGEST_TEXT: Final = 48
 
 
 def step_text(verb: str, step: Undoable | None) -> str:
-    """Return what a step is called in a menu, empty for none; ``verb`` has its access key."""
+    """Return the menu text of a step, empty for none; ``verb`` contains the access key."""
     if step is None:
         return ""
     text = one_line(step.text)
@@ -35,7 +35,7 @@ class UndoActions:
         self._found: tuple[Undoable | None, Undoable | None] = None, None
 
     def refresh(self) -> tuple[bool, bool]:
-        """Look what would be undone or redone now; return whether there is anything of either."""
+        """Find what would be undone or redone now; return whether there is either."""
         self._found = self._steps.find(self._bridge.session, self._bridge.timeline)
         to_undo, to_redo = self._found
         self._undo.set_text(step_text("&Undo", to_undo) or self._undo.description.title)

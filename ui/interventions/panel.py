@@ -131,7 +131,7 @@ class InterventionModel(ListTableModel[InterventionRow]):
         return super().color_of(row, column) or undone
 
     def set_session(self, timeline: Timeline | None, undoing: Undoing | None) -> None:
-        """Show another session's interventions, and what of them can be undone."""
+        """Show another session's interventions, and which of them can be undone."""
         self._list = None if timeline is None else InterventionList(timeline)
         self._undoing = undoing
         self.set_rows(())
@@ -232,7 +232,7 @@ class InterventionsPanel(TablePanel):
     def _refresh_undoable(self) -> None:
         rows = self.view.marked_rows()
         self.undo_button.setEnabled(len(rows) == 1 and self.model.rows[rows[0]].can_undo)
-        # What can be undone may have changed in any row.
+        # Whether it can be undone may have changed in any row.
         self.view.repaint_changes()
 
     @Slot()
