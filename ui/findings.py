@@ -32,15 +32,15 @@ from .kit.table.table_view import ENTER, TableView
 from .kit.theme import Theme
 from .session.bridge import Selection, SelectionKind, SessionBridge
 
-#: Seconds from one look by itself to the next.
+#: Seconds between automatic looks at the session.
 LOOK_EVERY_S: Final = 5.0
-#: A look that takes longer than this (seconds) is not taken by itself any more.
+#: Seconds; after a look that took longer, further ones are taken only on request.
 CHEAP_S: Final = 0.1
-#: More events than these are looked at by itself once only: again that would take too long.
+#: With more events than this, only the first look is automatic: others would take too long.
 CHEAP_EVENTS: Final = 100_000
-#: More than these, as in a long recording, only when it is asked to.
+#: With more events than this, as in a long recording, not even the first look is automatic.
 MOST_EVENTS: Final = 2_000_000
-#: Events that are looked at in one go; more, in turns of a few milliseconds.
+#: This many events are analysed in one go; more of them in turns of a few milliseconds.
 AT_ONCE_EVENTS: Final = 4_000
 
 
@@ -63,8 +63,9 @@ class FindingColumn(ColumnEnum):
 class FindingsPanel(QWidget):
     """Lists what looks wrong, each with its evidence.
 
-    Looks by itself when it is first seen, and again every few seconds while that is cheap, else
-    when it is asked to. A look is taken in turns, so that no frame of the scene waits for it.
+    A look at the session is taken when the panel is first shown, and again every few seconds
+    while that is cheap; otherwise on request only. It is divided among turns of the event loop,
+    so that no frame of the scene waits for it.
     """
 
     counted = Signal()  # Other findings are listed
@@ -143,7 +144,7 @@ class FindingsPanel(QWidget):
 
     @property
     def _is_cheap(self) -> bool:
-        """Whether a look at the session takes so little that it need not be asked for."""
+        """Whether a look at the session is quick enough to be taken without a request."""
         session = self._bridge.session
         if session is None:
             return False
@@ -154,7 +155,7 @@ class FindingsPanel(QWidget):
         return self._steps is not None
 
     def catch_up(self) -> None:
-        """Look, seen or not, if there is something new and it takes little."""
+        """Look at what is new, even while the panel is hidden, if that is quick."""
         session = self._bridge.session
         is_new = session is not None and session.history.end != self._looked_at
         if is_new and self._is_cheap and not self.is_looking:
@@ -167,10 +168,11 @@ class FindingsPanel(QWidget):
             return
         budget = loop_budget(session.timeline, session.frame_rate, waits=session.waits)
         if isinstance(session, ShowsCapture) and self._bridge.budgets_ms:
-            # Its header counts by the budget that was chosen.
+            # The header of a capture counts frames over the chosen budget; the findings must agree.
             budget = FrameBudget.of_ms(self._bridge.budgets_ms[0])
         self._looks_at = history = session.history
-        # The state is known where the window has come to, which saves finding it again.
+        # The window's timeline already has the state at its last event; folding the log up to
+        # there again would take long.
         timeline = session.timeline
         end, state = history.end, None
         if history.first <= timeline.events_folded <= end:
@@ -207,7 +209,7 @@ class FindingsPanel(QWidget):
             self._took_s += perf_counter() - began_s
 
     def _set_findings(self, found: list[Finding]) -> None:
-        # What blocks a loop explains much of the rest.
+        # What blocks a loop comes first: it explains many of the other findings.
         self.model.set_rows(sorted(found, key=lambda each: each.kind is not BLOCKED_LOOP))
         self._say()
         self.counted.emit()

@@ -26,7 +26,7 @@ from .kit.theme import ColorRole, Theme
 from .kit.throttled_refresh import ThrottledRefresh
 from .session.bridge import SessionBridge
 
-#: The pace at which programs are asked for their tasks, and that of the table.
+#: How often programs report their tasks, and how often the table is refreshed.
 _ASKED_NS: Final = 500 * NS_PER_MS
 _TABLE_MS: Final = 500
 _INDENT: Final = "    "
@@ -67,7 +67,7 @@ class TaskColumn(ColumnEnum):
 
 @guarded
 class TasksPanel(TablePanel):
-    """Lists the tasks at the instant that is shown, and has programs tell them while it is seen.
+    """Lists the tasks at the instant that is shown; programs report them while it is visible.
 
     The selected task limits lanes and timers to those that have its name.
     """
@@ -105,7 +105,7 @@ class TasksPanel(TablePanel):
         self._say_words("")
 
     def _ask(self, session: object) -> None:
-        """Have the programs of a session tell their tasks, and no others."""
+        """Have the programs of this session, and no others, report their tasks."""
         former, wanted = self._asked, session if isinstance(session, AttachesPrograms) else None
         self._asked = wanted
         if former is not None and former is not wanted:
