@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal, Slot
 from shiboken6 import isValid
 
 if TYPE_CHECKING:
-    #: Says which share of the work is done; raises :exc:`Cancelled` once it is not wanted.
+    #: Reports the share of the work that is done; raises :exc:`Cancelled` once it is not wanted.
     Report = Callable[[float], None]
 
 
@@ -44,7 +44,7 @@ class Background(QObject):
         return self._thread is not None
 
     def start(self, work: Callable[[Report], object]) -> None:
-        """Do something, instead of what is being done."""
+        """Start some work, which replaces the work under way."""
         self._number += 1
         number = self._number
 
@@ -80,7 +80,7 @@ class Background(QObject):
             QCoreApplication.sendPostedEvents(self._inbox)
 
     def _send(self, number: int, act: Callable[[Background, Any], None], value: object) -> None:
-        """Have something called in the window's thread; the window may be gone at any moment."""
+        """Call ``act`` in the window's thread, unless this object is gone by then."""
         self._inbox.arrived.emit(partial(self._deliver, number, act, value))
 
     def _deliver(self, number: int, act: Callable[[Background, Any], None], value: object) -> None:
@@ -104,7 +104,7 @@ class Background(QObject):
 
 
 class _Inbox(QObject):
-    """Calls in the window's thread what others hand over.
+    """Runs calls from other threads in the window's thread.
 
     It is never deleted: a thread that emits a signal of a deleted object ends the process.
     """

@@ -12,9 +12,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QGuiApplication, QImage, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-#: Pixels of a copied picture for each one on the screen: sharp where it is pasted and printed.
+#: Scale of copied pictures, so that they are sharp where they are pasted or printed.
 _SCALE: Final = 2.0
-#: Copies all of a table, or of a plot as one.
+#: Keys that copy a whole table, or a plot as a table.
 COPY_TABLE: Final = "Ctrl+Shift+C"
 
 
@@ -39,7 +39,7 @@ def picture_of(widget: QWidget) -> QImage:
     image = QImage(size, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(_SCALE)
     image.fill(widget.palette().color(widget.backgroundRole()))
-    # Views of graphics scenes have another method of this name.
+    # Not widget.render: views of graphics scenes have another method of that name.
     QWidget.render(widget, image)
     return image
 

@@ -13,7 +13,7 @@ from .throttled_refresh import single_shot
 
 #: Long enough for two quick keys to make one change, short enough to feel immediate.
 _SETTLE_MS = 120
-#: Beside the icon.
+#: Pixels beside the icon.
 _PAD = 6
 
 

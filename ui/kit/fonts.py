@@ -17,13 +17,13 @@ from inspector.tokens import TYPE
 FONT_FAMILIES: Final = [FONT_FAMILY, SYMBOL_FAMILY]
 
 FontChoice = Literal["inter", "system"]
-#: In percent; 0 is as large as the system's.
+#: In percent; 0 stands for the system's size.
 TextSize = Literal[0, 100, 125, 150, 175, 200]
 TEXT_SIZES: Final[tuple[TextSize, ...]] = get_args(TextSize)
 _LARGEST: Final = TEXT_SIZES[-1] / 100
 
 _FONTS_LOADED: Final = "timeline_inspector_fonts_loaded"
-#: Under this name a widget keeps which of the tokens its letters have.
+#: Property in which a widget keeps the name of its type among the tokens.
 _TYPE: Final = "timeline_inspector_type"
 
 
@@ -33,12 +33,12 @@ def text_scale(of: QWidget | QPainter) -> float:
 
 
 def small_size(px: float) -> int:
-    """Return how large the letters are that explain those of a size, both in pixels."""
+    """Return the size of explanations beside text of a size, both in pixels."""
     return round(px * TYPE["small"].px / TYPE["text"].px)
 
 
 def large_size(px: float) -> int:
-    """Return how large the letters of a name are beside those of a size, both in pixels."""
+    """Return the size of headings beside text of a size, both in pixels."""
     return round(px * TYPE["heading"].px / TYPE["text"].px)
 
 
@@ -74,14 +74,15 @@ def named_font(name: str, scale: float = 1.0, *, is_of_system: bool = False) -> 
 
 
 def use_window_font(choice: FontChoice, percent: TextSize) -> None:
-    """Write all of the window in a font, of 100 to 200 percent, or 0 for the system's size."""
+    """Use a font in the whole window, at 100 to 200 percent, or 0 for the system's size."""
     application = QGuiApplication.instance()
     assert isinstance(application, QGuiApplication), "fonts are of an application"
     system = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
     px = QFontInfo(system).pixelSize() if not percent else TYPE["text"].px * percent / 100
     scale = min(max(px / TYPE["text"].px, 1.0), _LARGEST)
     application.setFont(named_font("text", scale, is_of_system=choice == "system"))
-    # Otherwise windows have it in the next turn, and what is made in them until then has not.
+    # Deliver the change now: windows would adopt the font in the next turn only, and widgets made
+    # until then would miss it.
     QCoreApplication.sendPostedEvents(None, QEvent.Type.ApplicationFontChange.value)
     for widget in QApplication.allWidgets():
         if name := widget.property(_TYPE):
@@ -105,11 +106,11 @@ def _give_type(widget: QWidget, name: str) -> None:
 
 
 def small_font(of: QWidget | QPainter) -> QFont:
-    """Return the font of what explains; shared, so not to be changed."""
+    """Return the font of explanations; shared, so it must not be changed."""
     return small_font_of(of.font())
 
 
-# Asked for dozens of times in each refresh.
+# Cached, as it is called dozens of times in each refresh.
 @lru_cache(maxsize=32)
 def scale_of(font: QFont) -> float:
     return max(QFontInfo(font).pixelSize() / TYPE["text"].px, 1.0)

@@ -29,16 +29,16 @@ logger = logging.getLogger(__name__)
 
 _ClassT = TypeVar("_ClassT", bound=type)
 
-#: The roles by their numbers, and ``Qt`` only where it is used: its first use sets up all its
-#: enumerations, which takes a tenth of the first paint.
+#: Roles as plain numbers, and ``Qt`` only inside functions: the first use of that namespace sets
+#: up all its enumerations, which takes a tenth of the first paint.
 _DISPLAY: Final = 0
 _TOOL_TIP: Final = 3
-#: What stands where a value could not be worked out.
+#: Shown in place of a value that could not be computed.
 UNKNOWN: Final = "?"
 
-#: The questions that answer with a value for a role.
+#: Methods that return a value for a role.
 _ASKED_BY_ROLE: Final = ("data", "headerData")
-#: The other questions, and what is answered instead.
+#: Other methods whose result Qt needs, and what makes the result if they fail.
 _ANSWERS: Final[dict[str, Callable[[], object]]] = {
     "rowCount": int,
     "columnCount": int,
@@ -60,8 +60,8 @@ _ANSWERS: Final[dict[str, Callable[[], object]]] = {
     "createEditor": lambda: None,
     "setEditorData": lambda: None,
 }
-#: What happens to a widget or model, with what is answered when that goes wrong: ``None``, or
-#: that nothing was done about it.
+#: Handlers of events and changes, with their result if they fail: ``None``, or ``False`` for "not
+#: handled".
 _HAPPENINGS: Final = {
     **dict.fromkeys(("event", "eventFilter", "viewportEvent", "editorEvent"), False),
     **dict.fromkeys(("setData", "focusNextPrevChild"), False),
@@ -75,7 +75,7 @@ _HAPPENINGS: Final = {
 }
 GUARDED_NAMES: Final = frozenset({*_ASKED_BY_ROLE, *_ANSWERS, *_HAPPENINGS})
 
-#: Where something went wrong: class, method, and the line it came from.
+#: The faults that were logged: class, method, and the line that raised.
 faults: set[tuple[str, str, str]] = set()
 
 
@@ -147,7 +147,7 @@ def _guarded_happening(method: Callable[..., object], *, instead: object) -> Cal
         try:
             return method(self, *arguments, **named)
         except Exception as error:  # noqa: BLE001 - none of them can get through Qt
-            # As PySide does where no Python code is waiting for Qt.
+            # What PySide itself does with an exception when no Python code has called Qt.
             sys.excepthook(type(error), error, error.__traceback__)
             return instead
 
@@ -162,5 +162,5 @@ def note_fault(owner: str, name: str, error: Exception) -> None:
     if place not in faults:
         faults.add(place)
         logger.error("a fault in %s.%s; shown as “%s”", owner, name, UNKNOWN, exc_info=error)
-    # A painter in one of the frames would go on painting after Qt has taken its surface away.
+    # Frees a painter that one of the frames holds: it must not outlive its surface.
     traceback.clear_frames(error.__traceback__)

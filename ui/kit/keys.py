@@ -15,7 +15,7 @@ def own_keys(names: str) -> frozenset[Qt.Key]:
 
 
 def hide_with_keyboard(widget: QWidget) -> bool:
-    """Hide a widget; Qt gives the keyboard on. Returns whether it was in the widget."""
+    """Hide a widget, and return whether it had the keyboard, which Qt then gives to another."""
     focus = QApplication.focusWidget()
     had_keyboard = focus is not None and widget.isAncestorOf(focus)
     widget.hide()
@@ -28,7 +28,7 @@ def is_plain(event: QKeyEvent) -> bool:
 
 
 def keeps_key(event: QEvent, keys: Collection[Qt.Key]) -> bool:
-    """Have a key pressed where the keyboard is, not in the window; returns whether it is one."""
+    """Give one of ``keys`` to the widget instead of to a shortcut; returns whether it did."""
     if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
         return False
     if event.key() not in keys or not is_plain(event):

@@ -73,7 +73,7 @@ class ElidedLabel(QLabel):
     """
 
     def __init__(self, *joints: str) -> None:
-        """Make a label without a text; ``joints`` are patterns, those to be cut at first first."""
+        """Make a label without a text; ``joints`` are patterns to cut at, the preferred first."""
         super().__init__()
         self._joints = tuple(map(re.compile, joints))
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -123,8 +123,9 @@ class ElidedLabel(QLabel):
 class SelectableLabel(QLabel):
     """Plain text that can be marked and copied.
 
-    A label that offers this lays each text out as a document and paints it twice, which for a
-    text that changes often is dear. So it does only while the pointer or the keyboard is there.
+    A label that offers this lays each text out as a document and paints it twice, which is
+    expensive for a text that changes often. So this one offers it only while the pointer or the
+    keyboard is on it.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -157,7 +158,7 @@ class SelectableLabel(QLabel):
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        # Of a finger there was no sign before.
+        # A touch is not preceded by an enter event.
         self._offer(is_wanted=True)
         super().mousePressEvent(event)
 
@@ -202,7 +203,7 @@ class EmptyNotice(LabelOverPlot):
     @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        # Only then: views that move are painted dozens of times a second.
+        # Filter events only while visible: some views are painted dozens of times a second.
         self._viewport.installEventFilter(self)
         self.setGeometry(self._viewport.rect())
 
@@ -219,20 +220,20 @@ class EmptyNotice(LabelOverPlot):
 
 
 def announce(widget: QWidget, text: str) -> None:
-    """Have screen readers say a text that nobody asked for, when they have said the rest."""
+    """Have screen readers say a text once they have finished what they are saying."""
     if text and QAccessible.isActive():
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, one_line(text)))
 
 
 def say(widget: QLabel | QToolButton, text: str) -> None:
-    """Set a text that changes often, with more room only when it needs more than ever.
+    """Set a text that changes often; the widget becomes wider for it, but never narrower.
 
-    A text of another width would have the whole panel laid out and painted again.
+    With each change of its width, the whole panel would be laid out and painted again.
     """
     if text == widget.text():
         return
     widget.setText(text)
     needed, least = widget.sizeHint(), widget.minimumSize()
     if needed.width() > least.width() or needed.height() != least.height():
-        # Of a widget whose size is fixed, no layout asks anything when its text changes.
+        # With a fixed size, another text does not make the layout measure the widget again.
         widget.setFixedSize(max(needed.width(), least.width()), needed.height())

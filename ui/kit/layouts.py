@@ -29,17 +29,17 @@ from typing_extensions import override
 from .guards import guarded
 
 if TYPE_CHECKING:
-    #: A widget or a layout, one with its share of the room, pixels of room, or all that is left.
+    #: A widget or a layout, one with its stretch, a gap in pixels, or a gap that takes the rest.
     Part = QWidget | QLayout | tuple[QWidget | QLayout, int] | int | None
 
 
-#: A tool button with this property is the one to press: it has an outline, and strong letters.
+#: Property of the tool button that is the default: it has an outline and bold text.
 IS_DEFAULT: Final = "is_default"
-#: Letters of a text that stay when it is cut.
+#: A button has room for at least this many letters of average width.
 _LEAST_LETTERS: Final = 14
 #: Between parts of a layout: all the room that is left.
 REST: Final = None
-#: As far apart as the style has it.
+#: Spacing as the style has it.
 _OF_STYLE: Final = -1
 _NO_MARGINS: Final = (0, 0, 0, 0)
 
@@ -72,7 +72,7 @@ class ShorteningButton(QToolButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         option, metrics = QStyleOptionToolButton(), self.fontMetrics()
         self.initStyleOption(option)
-        # At its usual width it is whole, whatever fractions of a pixel its letters take.
+        # Cut only below the usual width: fractions of a pixel could make the text seem too wide.
         if self.width() < self.sizeHint().width():
             beside = self.sizeHint().width() - metrics.horizontalAdvance(self.text())
             room = self.width() - beside
@@ -92,7 +92,7 @@ def choice_buttons(parent: QWidget, texts: Sequence[str]) -> QButtonGroup:
     group = QButtonGroup(parent)
     for number, text in enumerate(texts):
         button = tool_button(text, is_checkable=True)
-        # In dark colours, only of flat buttons is it seen which one is down.
+        # In dark colours, only flat buttons show which one is down.
         button.setAutoRaise(True)
         button.setChecked(number == 0)
         group.addButton(button, number)
@@ -169,7 +169,7 @@ def splitter(
 ) -> QSplitter:
     """Return widgets that share their room as people wish; none of them can be closed by that.
 
-    Each has its share of more room, 0 for all to grow alike; sizes are the first, in pixels.
+    Each has its share of more room, 0 for all to grow alike; ``sizes`` are the first, in pixels.
     """
     splitter = QSplitter(orientation)
     splitter.setChildrenCollapsible(False)

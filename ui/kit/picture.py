@@ -43,7 +43,7 @@ _NO_PEN: Final = QPen(Qt.PenStyle.NoPen)
 _NO_BRUSH: Final = QBrush(Qt.BrushStyle.NoBrush)
 _ORIGIN: Final = QPointF(0, 0)
 _SCREEN_PIXELS: Final = 60
-#: How much of a text is before its anchor.
+#: Share of a text's width that lies before its anchor.
 _BEFORE: Final = {Anchor.START: 0.0, Anchor.MIDDLE: 0.5, Anchor.END: 1.0}
 
 
@@ -65,7 +65,7 @@ def paint_items(  # noqa: C901, PLR0912 - one branch for each shape
     brush: QBrush | None = None
 
     def use(wanted_pen: QPen, wanted_brush: QBrush) -> None:
-        # A painter takes them again each time, which costs as much as a small shape.
+        # Setting the same pen or brush again would cost as much as a small shape.
         nonlocal pen, brush
         if wanted_pen is not pen:
             pen = wanted_pen
@@ -187,7 +187,7 @@ def _design_font(text: Text) -> QFont:
 
 @lru_cache(maxsize=4096)
 def _brush(color: str) -> QBrush:
-    # Colours are read from text twice as slowly as small shapes are filled.
+    # Cached: parsing a colour takes twice as long as filling a small shape.
     return QBrush(QColor(color))
 
 

@@ -108,7 +108,7 @@ class Prompt(QDialog):
         self.accept()
 
     def _make_room(self) -> None:
-        """Become as high as all that is said takes; Qt cuts it off instead."""
+        """Make the prompt as high as its texts need; Qt would cut them off."""
         self.body.activate()
         height = self.body.totalHeightForWidth(self.width())
         if height > self.height():

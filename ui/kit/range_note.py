@@ -12,7 +12,7 @@ from typing_extensions import override
 from .guards import guarded
 from .throttled_refresh import single_shot
 
-#: How long a refusal lies over what is below it, unless it is put away before.
+#: How long a note stays unless it is put away before.
 _NOTE_MS: Final = 8_000
 
 
@@ -43,14 +43,15 @@ class _Note(QLabel):
         self.show()
         self.raise_()
         self.timer.start()
-        # Not now: this may be the click that has taken the keyboard from the field.
+        # From the next turn on: in this one, the click may come that took the keyboard from
+        # the field.
         self._next_turn.start()
 
     @Slot()
     def put_away(self) -> None:
         self.timer.stop()
         self._next_turn.stop()
-        # Every event goes through a filter of the application, so only while it is needed.
+        # A filter of the application sees every event, so it is installed only while needed.
         _application().removeEventFilter(self)
         self.hide()
 
@@ -60,7 +61,7 @@ class _Note(QLabel):
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Go where the field goes, and away with a click elsewhere."""
+        """Move with the field, and disappear with a click elsewhere."""
         kind = event.type()
         if watched is self._field:
             if isinstance(event, QMoveEvent) and self.isVisible():

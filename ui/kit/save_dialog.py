@@ -16,11 +16,11 @@ _Button: Final = QMessageBox.StandardButton
 
 
 class SaveDialog(QObject):
-    """Asks for a file to write, and about the very file that will be written.
+    """Asks where to write a file, and before replacing the very file that will be written.
 
-    The dialog is the system's own where there is one. A name without a suffix gets that of the
-    chosen kind first, and only then is it looked whether such a file is there: several systems'
-    own dialogs ask about the name as it was typed.
+    The dialog is the system's own where there is one. A name without a suffix first gets that of
+    the chosen kind, and is then checked here: the own dialogs of several systems ask about the
+    name as it was typed.
     """
 
     file_given = Signal(object)  # Path: where to write; a file that is there may be replaced
@@ -40,7 +40,7 @@ class SaveDialog(QObject):
         ``kinds`` are what each suffix, such as ``.png``, stands for; the usual one first.
         """
         super().__init__(parent)
-        # Not a class of our own: Qt shows those without asking the system for its dialog.
+        # Not a subclass: for those Qt does not use the system's own dialog.
         self.dialog = QFileDialog(parent, title, "" if proposed == Path() else str(proposed))
         self._owner = parent
         self._suffixes = {f"{text} (*{suffix})": suffix for suffix, text in kinds.items()}
@@ -57,7 +57,7 @@ class SaveDialog(QObject):
 
     @Slot(str)
     def _on_file_selected(self, selected: str) -> None:
-        """Give the file, unless one is there that may not be replaced."""
+        """Give the file, or first ask whether the one that exists may be replaced."""
         suffix = self._suffixes.get(self.dialog.selectedNameFilter(), "")
         path = Path(selected if Path(selected).suffix else f"{selected}{suffix}")
         if self._asks_to_replace and path.is_file():

@@ -13,7 +13,7 @@ from .clipboard import copy_text
 
 
 def add_source_actions(menu: QMenu, site: str) -> None:
-    """Offer to copy a place, told as ``file:line``, and to open its file where there is one."""
+    """Offer to copy a place, as ``file:line``, and to open its file if it exists."""
     menu.addAction("Copy source line", partial(copy_text, site))
     path = Path(site.rpartition(":")[0])
     opening = menu.addAction(f"Open {path.name}", partial(_open, path))

@@ -34,22 +34,22 @@ _Complex = QStyle.ComplexControl
 _Part = QStyle.SubControl
 _Contents = QStyle.ContentsType
 
-#: How much of the colour of text is in a control below the pointer, and in one that is down.
+#: Share of the text colour in a control under the pointer, and in one that is pressed.
 _HOVERED: Final = 0.08
 _DOWN: Final = 0.14
 #: Pixels around the slider of a scroll bar.
 _BESIDE_SLIDER: Final = 4
 #: How thick the line of a tick is.
 _TICK: Final = 1.6
-#: What shows that a line can be dragged, where there is room for it.
+#: Size of the grip by which a dividing line is dragged, drawn where there is room for it.
 _GRIP: Final = QSize(28, 3)
-#: The side of a box to tick, and from it to its text.
+#: The side of a check box, and the gap between it and its text, in pixels.
 _BOX, _BESIDE_BOX = 14, 6
-#: The mark of a button that opens a menu: its room, its width, and the line that it is drawn with.
+#: The arrow of a button that opens a menu: room, width and thickness of its line, in pixels.
 _CHEVRON_ROOM, _CHEVRON, _CHEVRON_LINE = 14, 7, 1.4
 #: The height of a line of 13 px letters.
 _USUAL_LINE: Final = 16
-#: What draws the text of a control that is ticked.
+#: For controls with a check mark, the element that draws their text.
 _LABELS: Final = {
     _Control.CE_CheckBox: _Control.CE_CheckBoxLabel,
     _Control.CE_RadioButton: _Control.CE_RadioButtonLabel,
@@ -95,7 +95,7 @@ class FlatStyle(QProxyStyle):
             case _Primitive.PE_IndicatorRadioButton:
                 self._paint_tick(option, painter, radius=option.rect.height() // 2)
             case _Primitive.PE_FrameFocusRect:
-                # A ring around the part says where the keyboard is, after a key.
+                # Left out: the window's focus ring shows where the keyboard is.
                 pass
             case _:
                 super().drawPrimitive(element, option, painter, widget)
@@ -224,7 +224,7 @@ class FlatStyle(QProxyStyle):
         if label.toolButtonStyle is Qt.ToolButtonStyle.ToolButtonTextBesideIcon:
             flag = Qt.TextFlag.TextShowMnemonic.value
             text = label.fontMetrics.size(flag, label.text).width()
-            # As much as Qt leaves between the two.
+            # Qt leaves this much between icon and text.
             needed = label.iconSize.width() + _BESIDE_SLIDER + text
             label.rect = label.rect.adjusted(max((label.rect.width() - needed) // 2, 0), 0, 0, 0)
         super().drawControl(_Control.CE_ToolButtonLabel, label, painter, widget)

@@ -24,11 +24,11 @@ class TextLink(QAbstractButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        # Until there is something to go to.
+        # Hidden until there is a target.
         self.hide()
 
     def set_text(self, text: str, name: str) -> None:
-        """Show a text, with a name for those who cannot see where it stands."""
+        """Show a text; screen readers say the name before it."""
         if text != self.text():
             self.setText(text)
             self.setAccessibleName(f"{name} {text}")
@@ -48,7 +48,7 @@ class TextLink(QAbstractButton):
         baseline = (self.height() + metrics.ascent() - metrics.descent()) // 2
         painter.setPen(self._theme.color(ColorRole.TEXT))
         painter.drawText(0, baseline, self.text() + _MARK)
-        # A focus that comes with a key is a thicker line.
+        # The keyboard focus is shown by a thicker line.
         pen = QPen(self._theme.color(ColorRole.BLUE if self.hasFocus() else ColorRole.EDGE))
         pen.setWidth(2 if self.hasFocus() else 1)
         painter.setPen(pen)

@@ -59,7 +59,7 @@ class Theme(QObject):
         """Begin with what the user chose; ``"system"`` follows the desktop."""
         super().__init__()
         self.choice: ThemeChoice = choice
-        # At the start this is the desktop's palette; that of the style takes the first paint 4 ms.
+        # At the start this is the desktop's palette; the style's would cost the first paint 4 ms.
         palette = QGuiApplication.palette()
         self.name: ThemeName = _name_of(palette) if choice == "system" else choice
         self.is_high_contrast = False  # Whether the system asks for outlines and opaque colours
@@ -74,8 +74,9 @@ class Theme(QObject):
         self._use(_resolved(choice))
 
     def color(self, role: ColorRole) -> QColor:
-        """Return the color of a role; shared, so not to be changed."""
-        # Asked thousands of times a second: neither texts are read nor members looked up.
+        """Return the colour of a role; shared, so it must not be changed."""
+        # Called thousands of times a second, so no colour is parsed, and ``_value_`` is faster to
+        # read than ``value``.
         return _colors(self.name, self.is_high_contrast)[role._value_]
 
     def palette(self) -> QPalette:
@@ -150,7 +151,7 @@ class Theme(QObject):
             self.changed.emit(name)
 
     def follow_system(self) -> None:
-        """Ask the desktop from now on, and be told when it changes or has another screen.
+        """Follow the colours and contrast of the desktop from now on, and redraw for new screens.
 
         Apart from the constructor because it takes the first paint 12 ms.
         """
@@ -187,7 +188,7 @@ def _resolved(choice: ThemeChoice) -> ThemeName:
         case QtCore.Qt.ColorScheme.Light:
             return "light"
         case _:
-            # The style's palette is the desktop's; the application's has been ours already.
+            # The style's palette is the desktop's; the application may already have ours.
             return _name_of(QApplication.style().standardPalette())
 
 

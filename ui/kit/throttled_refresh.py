@@ -16,8 +16,9 @@ from .guards import guarded
 #: Milliseconds between refreshes of text, at best: digits that change faster are a blur.
 TEXT_MS: Final = 200
 
-#: So long what was in sight is taken to be so still, unless it is hidden: a panel behind another
-#: one's tab costs a few refreshes, finding that out as much as a small one.
+#: How long a widget that was in sight is assumed to be so still, unless it is hidden. To check
+#: takes as long as a small refresh; not to notice that a panel has gone behind another one's tab
+#: costs a few refreshes.
 _LOOK_NS: Final = 1_000 * NS_PER_MS
 _SEEN: Final = (QEvent.Type.Show, QEvent.Type.Paint)
 
@@ -42,12 +43,12 @@ class RefreshTurns(Protocol):
 class ThrottledRefresh(QObject):
     """Passes requests on once a period at most, never loses the last, waits while hidden.
 
-    Time is cut into periods that are the same for all widgets, and the first request
-    in a period is passed on, in a turn of the event loop that is the widget's own: widgets
-    that are asked together show the same instant. A request that comes too soon is passed on
-    with a later one, or when none follows; one that comes while nothing of the widget can be
-    seen, when it is shown, or with one that comes later: what its children cover is not painted.
-    Without requests nothing runs.
+    Time is divided into periods that are the same for all widgets, and the first request in a
+    period is passed on, in a turn of the event loop of the widget's own: so widgets that are
+    asked together show the same instant. A request that comes too soon is passed on with a later
+    one, or after a period if none follows. A request that comes while the widget is out of sight
+    is passed on when it is shown or painted, or with a later request: a widget that its children
+    cover is not painted. Without requests nothing runs.
     """
 
     due = Signal()  # Time to bring the widget up to date
@@ -59,7 +60,7 @@ class ThrottledRefresh(QObject):
         refresh: Callable[[], object],
         least_ms: int = TEXT_MS,
     ) -> None:
-        """Brake the refreshes of a widget, which owns this in the sense of Qt.
+        """Limit the refreshes of a widget, which is the Qt parent of this object.
 
         ``due`` is connected with ``refresh``; periods are at least ``least_ms`` long, or longer as
         the timer says.
@@ -104,7 +105,7 @@ class ThrottledRefresh(QObject):
     def _watch(self, *, is_out_of_sight: bool) -> None:
         """While it is out of sight, wait until it is shown or painted."""
         self._is_out_of_sight = is_out_of_sight
-        # Only then: each event of what is watched takes as long as a small widget's painting.
+        # Filter events only then: for each one that takes as long as painting a small widget.
         if is_out_of_sight:
             self._widget.installEventFilter(self)
         else:
@@ -113,12 +114,12 @@ class ThrottledRefresh(QObject):
     @override
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
         """Catch up when the widget, the only one that is watched, comes to be seen."""
-        # While widgets go, other events come to what is half gone: nothing else is read then.
-        # A panel that comes out from behind another's tab is not shown, only painted.
+        # Nothing else may be read here: other events also come while widgets are being destroyed.
+        # A panel that comes out from behind another's tab gets no show event, only a paint event.
         if self._is_out_of_sight and event.type() in _SEEN:
             self._watch(is_out_of_sight=False)
             if not self._last_chance.isActive():
-                # In the next turn, when the widget counts as visible.
+                # Wait for the next turn, when the widget counts as visible.
                 self._queue_turn()
         return False
 
@@ -136,7 +137,8 @@ class ThrottledRefresh(QObject):
 
     def _pass_on(self) -> None:
         self._has_turn = False
-        # Who has just looked need not look again, which takes as long as a small refresh.
+        # If the request has just checked this, do not check again: it takes as long as a small
+        # refresh.
         was_seen, self._was_seen = self._was_seen and self._widget.isVisible(), False
         if not self.is_waiting:
             return
@@ -153,7 +155,7 @@ class ThrottledRefresh(QObject):
 def is_in_sight(widget: QWidget) -> bool:
     """Return whether any part of a widget can be seen.
 
-    One that lies behind another's tab counts as visible to Qt, though it is out of view.
+    A widget behind another's tab is out of view, but visible as far as Qt is concerned.
     """
     if not widget.isVisible():
         return False

@@ -16,17 +16,17 @@ from .layouts import REST, fill, in_row
 from .text_link import TextLink
 from .theme import Theme
 
-#: Of the height of a window, the share that may be below the time axis.
+#: Largest share of a window's height for what stands below the time axis.
 _MOST_BELOW: Final = 0.36
-#: The same of windows in which that would leave too little for the axis, and how high these are.
+#: The same for windows lower than _VERY_LOW, where that would leave the axis too little.
 _MOST_BELOW_LOW: Final = 0.28
 _VERY_LOW: Final = 420
-#: Windows that are lower than this, at 100 % text, leave out what can be done without.
+#: Windows lower than this, at 100 % text, leave out what is dispensable.
 _LOW: Final = 560
 
 
 def height_below(widget: QWidget) -> int:
-    """Return how high what stands below the time axis is: as high as the tray, if there is room."""
+    """Return the height of what stands below the time axis: that of the tray, if it has room."""
     scale, room = text_scale(widget), widget.window().height()
     most = _MOST_BELOW if room >= _VERY_LOW * scale else _MOST_BELOW_LOW
     return min(round(size_by_height("tray", room / scale) * scale), round(room * most))
@@ -62,7 +62,7 @@ class Tile(QWidget):
         """Show no number at first; ``tip`` is what a click does, ``size`` a type of the tokens."""
         super().__init__()
         self.title = plain_label(name)
-        # before: what it was before, with an arrow
+        # before: the number before the change, with an arrow
         # value: the number
         self.before, self.value, self.aside = plain_label(), plain_label(), plain_label()
         self.link = TextLink(theme)  # The number as a link

@@ -18,12 +18,12 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionViewItem, QWidget
 
-#: More texts than these are not remembered: all of them are forgotten then.
+#: When a cache has more texts than this, it is emptied.
 _MOST_TEXTS: Final = 8_192
-#: Of signs in front of texts, in device-independent pixels.
+#: Size of the sign in front of a text, in device-independent pixels.
 _SIGN_SIZE: Final = QSize(16, 16)
 _DIGITS: Final = "0123456789"
-#: Turns digits into zeros, which are as wide as any digit.
+#: Turns digits into zeros, so that numbers of the same length share one cached width.
 _ZEROS: Final = str.maketrans(_DIGITS, "0" * len(_DIGITS))
 _LEFT: Final = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT: Final = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -40,11 +40,11 @@ class Cell(NamedTuple):
     tick: bool | None = None  # Whether its check box is ticked, None for a cell without one
 
 
-#: Says nothing.
+#: A cell without content.
 EMPTY: Final = Cell("")
 
 
-#: Returns what is painted of a row, a cell for each column, by its number.
+#: Returns what is painted of the row with a number: a cell for each column.
 RowCells: TypeAlias = "Callable[[int], Sequence[Cell]]"
 
 
@@ -196,7 +196,7 @@ class CellPainter:
     def _paint_box(self, painter: QPainter, rect: QRect, *, is_ticked: bool) -> None:
         option = QStyleOptionViewItem()
         option.initFrom(self._view)
-        # As those of check boxes are, whose outlines can be seen.
+        # The palette of check boxes has an outline that can be seen.
         option.palette = QApplication.palette("QCheckBox")  # type: ignore[call-overload]
         top = rect.top() + (rect.height() - self._box) // 2
         option.rect = QRect(rect.left() + self.margin, top, self._box, self._box)

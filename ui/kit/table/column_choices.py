@@ -27,35 +27,33 @@ ColumnT = TypeVar("ColumnT", bound=int)
 
 #: Pixels that keep a text off the numbers to its left.
 GAP: Final = 18
-#: Columns of names have at most this share of the room together before others are left out for
-#: them.
+#: Other columns are left out only to give the columns of names this share of the room together.
 _MOST_FOR_NAMES: Final = 0.6
-#: Pixels beside a name, more than its margins.
+#: Pixels for a name beyond its text and margins.
 _SPARE: Final = 2
-#: Names that are remembered as measured.
+#: When more names than this have been measured, it is forgotten which ones.
 _MOST_NAMES: Final = 1_000
-#: The first column has so many times its sample before another has the rest of the room.
+#: The first column gets up to this many times its sample before another gets the rest.
 _WIDE_NAMES: Final = 1.5
-#: No screen is wider; a damaged file of settings could say so.
+#: Pixels, wider than any screen; a width in a damaged file of settings may be larger.
 _WIDEST_BY_HAND: Final = 10_000
-#: Pixels of a title beside its text and the margins of the style.
+#: Pixels for a title beyond its text and the style's margins.
 _TITLE_PADDING: Final = 4
-#: The ends of the names of what is kept.
+#: How the settings keys of tables end.
 _COLUMNS: Final = "_columns"
-#: Entries that are not about one column.
+#: Entries of a table's choices that are not about a single column.
 _ORDER, _SORTED = "@order", "@sorted"
 
 
 @guarded
 class ColumnChoices(QObject):
-    """Shares out the width of a table among its columns, as far as the user has not.
+    """Shares out the width of a table among the columns that the user has not sized.
 
     Where there is no room for all of them, columns are left out in the order in which they
-    yield, but for those that have room beside the others after all; then the others have what
-    their samples need. Texts of columns with a sample that do
-    not yield are names, which are cut last: there is room for those that were in view before any
-    other column has more than the least, unless there is none for those that do not yield. The
-    last column without a sample has what is left.
+    yield, except those that fit beside the others after all. Then the others get what their
+    samples need. Columns with a sample that do not yield contain names, which are cut last: names
+    that were in view get their room before any other column gets more than the least, unless the
+    columns that do not yield need it. The last column without a sample gets what is left.
 
     Columns that the user has dragged, moved or hidden in the menu over the titles stay so, also
     at the next start.
@@ -90,17 +88,19 @@ class ColumnChoices(QObject):
             for each in columns
             if each.spec.sample and not (each.spec.is_number or each.spec.yields)
         ]
-        # The widest names in view since there was no row, and those that are no wider.
+        # The width of the widest name since the table was last empty, by column, and the names
+        # that have been measured.
         self._widest = dict.fromkeys(self._of_names, 0)
         self._measured: set[tuple[int, int, str]] = set()
-        #: By column, a width that is wanted rather than that of the sample.
+        #: Widths that are wanted instead of that of the sample, by column.
         self._wished: dict[int, int] = {}
         self._turn = single_shot(self, self._look_at_names)
         view.model().modelReset.connect(self._note_rows)
         view.model().rowsInserted.connect(self._note_rows)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(False)
-        # While widgets go, events come that must not reach for a view that is half gone.
+        # Kept here, because events still arrive while the view is being destroyed and can no
+        # longer be asked for it.
         self._viewport = view.viewport()
         self._viewport.installEventFilter(self)
         header.setSortIndicator(sorted_by, Qt.SortOrder.AscendingOrder)
@@ -121,7 +121,7 @@ class ColumnChoices(QObject):
 
     def show_column(self, column: int, is_shown: bool) -> None:  # noqa: FBT001 - of an action
         if is_shown and column in self._left_out:
-            # Who wants it although there is no room scrolls to it.
+            # The user wants it although there is no room: the table scrolls then.
             self._left_out.discard(column)
             self._by_hand[column] = self._sample_width(self._columns[column])
             self._resize({column: self._by_hand[column]})
@@ -194,7 +194,7 @@ class ColumnChoices(QObject):
 
     @Slot(int, int, int)
     def _note_resized(self, column: int, old: int, new: int) -> None:
-        # To and from nothing: hidden or shown.
+        # From or to a width of 0, the column was shown or hidden, not dragged.
         if not self._is_arranging and old and new:
             self._by_hand[column] = new
             self._keep_choices()
@@ -206,7 +206,7 @@ class ColumnChoices(QObject):
         if not self._table.model().rowCount():
             self._widest = dict.fromkeys(self._of_names, 0)
             self._measured.clear()
-        # Its rows are laid out by then.
+        # In the next turn, when the rows have been laid out.
         self._turn.start()
 
     @Slot()
@@ -215,7 +215,7 @@ class ColumnChoices(QObject):
             self.note_names(self._table.rows_in_view())
 
     def note_names(self, rows: Iterable[tuple[RowPlace, Sequence[Cell]]]) -> None:
-        """Have room for the names in view, as far as there is room; rows with their places."""
+        """Give the names in view their room, as far as it goes; rows come with their places."""
         paint, has_grown = self._table.cells, False
         for _place, cells in rows:
             for column in self._of_names:
@@ -236,7 +236,7 @@ class ColumnChoices(QObject):
             self.names_noted.emit()
 
     def wanted_width(self, without: Collection[int]) -> int:
-        """Return the width in which all columns have room but some, and names are whole."""
+        """Return the width that all columns but some need, with names uncut."""
         settled = self._hidden | self._unused | set(without)
         shown = [each for each in self._columns if each not in settled]
         shown.sort(key=self._header.visualIndex)
@@ -258,7 +258,7 @@ class ColumnChoices(QObject):
             if sum(least.values()) > room:
                 left_out.add(int(column))
                 least = self._least_widths([each for each in asked if each not in left_out])
-        # Where a wide one had to go, a narrow one that yields before may have room again.
+        # After a wide column was left out, a narrow one left out before it may fit again.
         for column in reversed(yielding):
             with_it = [each for each in asked if each not in left_out - {column}]
             if column in left_out and sum((wider := self._least_widths(with_it)).values()) <= room:
@@ -277,7 +277,7 @@ class ColumnChoices(QObject):
     def _least_widths(
         self, shown: Sequence[ColumnEnum], most_for_names: float | None = None
     ) -> dict[int, int]:
-        """Return what columns have in any case; names share ``most_for_names``, or their part."""
+        """Return the least widths; names share ``most_for_names``, by default their usual part."""
         apart, widths = apart_columns(shown), {}
         if most_for_names is None:
             most_for_names = _MOST_FOR_NAMES * self._viewport.width()
@@ -302,7 +302,7 @@ class ColumnChoices(QObject):
             yield column, self._sample_width(column) + (column in apart) * GAP
         if any(each.spec.yields for each in self._columns):
             yield first, round(_WIDE_NAMES * self._sample_width(first))
-        # Whatever is left: to the column that has no end, else to names.
+        # The rest goes to the last column without a sample, else to the first column.
         endless = [each for each in shown if not each.spec.sample and each not in self._by_hand]
         yield (endless or [first])[-1], self._viewport.width()
 
@@ -321,7 +321,7 @@ class ColumnChoices(QObject):
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize:
-            # Other names may have come into view.
+            # More names may be in view now.
             self._turn.start()
             if self.arrange():
                 self.order_changed.emit()
@@ -416,7 +416,7 @@ class ShorteningHeader(QHeaderView):
 
 
 def shared_alike(room: float, wanted: Mapping[ColumnT, int]) -> dict[ColumnT, int]:
-    """Share out room: to each what it wants, where that is too much the same as to others."""
+    """Share out room: each gets what it wants, or where that is too much, the same as others."""
     shared: dict[ColumnT, int] = {}
     for column in sorted(wanted, key=wanted.__getitem__):
         equal = room / (len(wanted) - len(shared))

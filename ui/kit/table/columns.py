@@ -26,14 +26,13 @@ class Column(Struct, Generic[RowT], frozen=True):
     # What the tooltip of a cell says, None for a column without.
     detail: Callable[[RowT], str | None] | None = None
     raw: Callable[[RowT], Any] | None = None  # The value itself, for sorting; by default the text
-    # The widest text that is not cut off, empty for a column with the rest of the room.
+    # The widest text that is shown whole; empty for a column that takes the rest of the room.
     sample: str = ""
     short_title: str = ""  # What stands over it where there is no room for the title
-    # The text that is not cut off even where there is no room for every sample; empty for the
-    # sample.
+    # The text that is shown whole even where not every sample has room; empty for the sample.
     least: str = ""
-    # In which order columns are left out where there is no room for all, the first first; 0 for one
-    # that stays.
+    # Columns are left out in this order, lowest first, where there is no room for all; 0 for a
+    # column that stays.
     yields: int = 0
     is_number: bool = False  # Whether cells are aligned to the right
     is_wrapped: bool = False  # Whether cells are as high as their texts take

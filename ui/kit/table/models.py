@@ -21,7 +21,7 @@ from .columns import ColumnEnum, RowT, apart_columns
 if TYPE_CHECKING:
     _Index = QModelIndex | QPersistentModelIndex
 
-#: Combining flags costs more than the rest of a cell.
+#: Combined once, as combining flags takes longer than the rest of a cell.
 _USUAL_FLAGS: Final = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
 
@@ -67,14 +67,14 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         if row is None:
             return self._no_cells
         found = list(self._no_cells)
-        # What is not shown is not put into words.
+        # Only the columns that are shown are put into words.
         for column, cell in zip(self._shown, self.cells(row, self._shown), strict=True):
             found[column] = cell
         return found
 
     def cells(self, row: RowT, columns: Sequence[ColumnEnum]) -> list[Cell]:
         if not self._parts:
-            # Found out once: a cell is little more than its text.
+            # Collected once: for every cell it would take about as long as its text.
             self._parts = [
                 (spec.text, spec.alignment, spec.mark, spec.tick, each in self._apart)
                 for each, spec in ((each, each.spec) for each in self.columns)
@@ -152,7 +152,7 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
             case roles.DISPLAY:
                 return spec.title
             case roles.TOOL_TIP:
-                # A title that can be shortened is there in full.
+                # The title may be shortened in the header; the tool tip has it in full.
                 return f"{spec.title}\n{spec.tip}" if spec.short_title else spec.tip or None
             case roles.ALIGNMENT if spec.is_number and self.is_sortable:
                 # A right-aligned title would lie under the sort indicator.

@@ -26,11 +26,11 @@ else:
 
 #: Pixels of a cell beside its text.
 CELL_PADDING: Final = 14
-#: What a cell says that cannot be read.
+#: Shown for a cell that cannot be read.
 _UNREADABLE: Final = Cell(UNKNOWN)
-#: How much of the colour of a selection is behind what is pointed at.
+#: Share of the selection's colour behind the row under the pointer.
 _POINTED: Final = 0.25
-#: Changes of a view after which it looks different.
+#: Events after which every cell looks different.
 _OTHER_LOOKS: Final = frozenset(
     {
         QEvent.Type.FontChange,
@@ -243,7 +243,7 @@ class PaintedTable(QTableView):
 
     def _paint_rows(self, painter: QPainter, event: QPaintEvent) -> None:
         bounds, columns = event.rect(), self._column_places()
-        # Plain numbers: they are compared for every cell.
+        # As plain numbers, because they are compared with every cell.
         areas = [
             (area.top(), area.bottom() + 1, area.left(), area.right() + 1)
             for area in event.region()  # type: ignore[attr-defined]  # not known to the stubs
@@ -268,7 +268,7 @@ class PaintedTable(QTableView):
         if len(areas) == 1 and bounds.contains(self.viewport().rect()):
             self._shown, self._is_behind = rows, False
         elif self._is_behind:
-            # Part of the screen says what rows say now, and part what they said before.
+            # Now part of the screen shows what rows say now, and part what they said before.
             self._shown = None
         self._paint_focus(painter)
 
@@ -345,7 +345,7 @@ class PaintedTable(QTableView):
 
     @contextmanager
     def _without_paints(self) -> Iterator[None]:
-        # Not by way of setUpdatesEnabled, which asks for one itself.
+        # Not by setUpdatesEnabled, which requests a paint itself.
         viewport, disabled = self.viewport(), Qt.WidgetAttribute.WA_UpdatesDisabled
         was_disabled = viewport.testAttribute(disabled)
         viewport.setAttribute(disabled, True)
@@ -356,7 +356,7 @@ class PaintedTable(QTableView):
 
     @Slot()
     def _forget_keys(self) -> None:
-        # What is on the screen is compared when Qt has laid out the rows.
+        # The rows are compared with the screen when Qt has laid them out.
         self._kept.clear()
         self._is_behind = True
 
@@ -378,13 +378,13 @@ class PaintedTable(QTableView):
         """Lay out the rows, and paint those again that look different."""
         viewport = self.viewport()
         size = viewport.size()
-        # Qt may scroll here, too, while it moves nothing on the screen.
+        # Qt may scroll during the layout, which moves nothing on the screen.
         self._is_behind = True
-        # Qt asks to paint everything here, also for a row that came far out of view.
+        # Qt would paint everything, even for a row that was added far out of view.
         with self._without_paints():
             super().doItemsLayout()
         if self._is_painting and self._shown is not None and viewport.size() == size:
-            # Rows that are elsewhere now say what they did: they are not read once more.
+            # Rows have only moved; what they say need not be read again.
             self.repaint_differing()
         elif self._is_painting:
             self.repaint_rows()
@@ -395,7 +395,7 @@ class PaintedTable(QTableView):
         if not self._is_painting or self._shown is None:
             return
         if self._is_behind:
-            # What was moved on the screen is what rows said before.
+            # Qt has moved pixels that show what rows said before.
             self._shown = None
             self.viewport().update()
         else:

@@ -27,7 +27,7 @@ LEFT: Final = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 @cache
 def gap() -> QPixmap:
     """Return the decoration that keeps left-aligned text off the numbers to its left."""
-    # With the margins of a cell as wide as what the style leaves for an icon in a title.
+    # With a cell's margins, as wide as the room that the style leaves for an icon in a title.
     pixmap = QPixmap(12, 1)
     pixmap.fill(Qt.GlobalColor.transparent)
     return pixmap

@@ -65,12 +65,12 @@ class RowPointing(QObject):
 class RowMenus(QObject):
     """Asks the owner of an item view for context menus, from the mouse and from the keyboard.
 
-    Qt says of a menu from the keyboard where the current row is within the view, and of
-    one from the mouse where the pointer is within what lies below the titles; one slot for
-    both takes the row below the current one.
+    Qt gives the place of a menu from the keyboard within the view, and that of one from the
+    mouse within the viewport, which lies below the titles; a slot that treated both alike would
+    take the row below the current one.
     """
 
-    # A menu is wanted: the cell it is about, invalid for none, and where on the screen
+    # A context menu is wanted: its cell, invalid for none, and where on the screen
     requested = Signal(QModelIndex, QPoint)
 
     def __init__(self, view: QAbstractItemView) -> None:
@@ -151,7 +151,7 @@ def set_up_table(view: QTableView, *, selects_many: bool = False) -> None:
     view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
     view.setTabKeyNavigation(False)
-    # Rows are placed by reckoning only while all have the same, fixed height.
+    # With one fixed height, the places of rows are computed rather than stored.
     rows = view.verticalHeader()
     rows.setVisible(False)
     rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
@@ -186,7 +186,7 @@ class TableView(Arranging, PaintedTable):
         self._is_entered_at_end = is_entered_at_end
         self._keys: dict[Key, Callable[[], object]] = {}
         self._marked_keys: tuple[list[Hashable], Hashable] = ([], None)
-        # Returns what can be done with a row, by its number
+        # Returns the context menu of the row with a number
         self.make_menu: Callable[[int], QMenu] = self.copy_menu
         self.setAccessibleName(name)
         self.setModel(model)
@@ -207,12 +207,12 @@ class TableView(Arranging, PaintedTable):
         self.notice = EmptyNotice(self)  # Why the table is empty, and how to change that
         self.on(QKeySequence.StandardKey.Copy, self.copy_marked)
         if isinstance(model, ListTableModel):
-            # Others have as many rows as there are events.
+            # Models of other kinds may have a million rows.
             self.addAction(copy_action(self, "Copy table", COPY_TABLE, self.copy_table))
         RowMenus(self).requested.connect(self._open_menu)
         model.modelAboutToBeReset.connect(self._note_marked)
         model.modelReset.connect(self._mark_again)
-        # After the model, which has the colours looked up again.
+        # Connected after the model, which looks up the colours again first.
         model.theme.changed.connect(self.repaint_rows)
 
     def _set_up_titles(self) -> None:

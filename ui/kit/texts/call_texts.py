@@ -8,7 +8,7 @@ from inspector.calls.call import Call
 from inspector.display_text import without_quotes
 from inspector.timebase import format_duration
 
-#: A call is due "now" for so long, in nanoseconds: longer than an ordinary frame.
+#: How long after its due instant a call is still due "now": longer than an ordinary frame.
 _NOW_NS: Final = 250_000_000
 
 

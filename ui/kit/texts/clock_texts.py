@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import NEVER
 
-#: Clocks whose numbers are below this are found by their number.
+#: With numbers below this, arrays are indexed by the clock's number itself.
 _MOST_PLACES: Final = 1 << 20
 
 

@@ -12,10 +12,10 @@ from inspector.vocabulary import RATE_DENOMINATOR, Field, LifeCycle, MemberKind,
 
 from .run_states import RunState, RunStateKind, brief_cause_text, brief_stop_text, reason_text
 
-#: What can be taken back.
+#: Kinds of members that a command can unschedule.
 UNSCHEDULABLE = SCHEDULED - {MemberKind.FRAME_CALLBACK} | {MemberKind.TARGET}
 _SCHEDULERS = SCHEDULERS - {MemberKind.MACHINE}
-#: What is called by a scheduler or ticker, or by a clock.
+#: Kinds of members that a scheduler, a ticker or a clock calls.
 CALLS = TIMED_CALLS | {MemberKind.UPDATE}
 
 _ON = LifeCycle.STARTED
