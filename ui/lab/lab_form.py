@@ -80,7 +80,7 @@ class LabForm(QWidget):
         self.what_box = QComboBox()  # Whether timers or a scene are run
         self.what_box.setAccessibleName("What to run")
         self.what_box.addItems(["Timers", "The open scene", "Another scene"])
-        # Narrow if there is little room; the open list shows everything.
+        # May become narrow where there is little room; the open list shows everything.
         self.what_box.setMinimumWidth(self.what_box.fontMetrics().horizontalAdvance("Timers") + 40)
         self.what_box.setToolTip(
             "A list of timers, side by side on everything they can run on,\n"

@@ -38,12 +38,12 @@ from ..plotting.axis_range import AxisRange
 from ..plotting.gestures import MOVING_KEYS, Drag, handle_key, handle_wheel
 from ..plotting.own_view import OwnView
 
-#: Pixels for a point of the picture, at 100 % text: its small texts have the size of the tokens.
+#: Pixels per point of the picture at 100 % text, for which its small texts have the token's size.
 _SCALE: Final = TYPE["small"].px / 7.5
 #: Points around a chart of drift, and for its title.
 _PAD: Final = 4.0
 _TITLE: Final = 14.0
-#: Of the width; titles are whole in all but the narrowest plots.
+#: Share of the width that titles may take; only in the narrowest plots they are cut.
 _LARGEST_TITLE_SHARE: Final = 0.6
 #: Largest distance from a curve, in points, at which the pointer reads it.
 _REACH: Final = 28.0

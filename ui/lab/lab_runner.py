@@ -29,7 +29,7 @@ class LabStep(Struct, frozen=True):
     notes: tuple[str, ...] = ()  # Sentences to show beside the results
 
 
-#: What is new after each step of a job: the share that is done, more, or nothing.
+#: What a job yields after each step: the share that is done, a LabStep with more, or nothing.
 JobSteps: TypeAlias = "Generator[LabStep | float | None, None, None]"
 
 
@@ -41,8 +41,8 @@ class Job(Protocol):
 class LabJob(Struct, frozen=True):
     timers: tuple[LabTimer, ...]
     subjects: tuple[Subject, ...]  # The subjects of each
-    # Make the displays of each; called one by one, since the refreshes of a long run take a while
-    # to compute.
+    # Each makes a display; called one at a time, because computing the refreshes of a long run
+    # takes a while.
     displays: tuple[Callable[[], Display], ...]
 
     @property
@@ -117,7 +117,7 @@ class LabRunner(QObject):
     def cancel(self) -> None:
         steps, self._steps = self._steps, None
         self._turn.stop()
-        # A running one is closed by its caller.
+        # A generator cannot be closed while it runs; _run_turn closes it afterwards.
         if steps is not None and not self._is_in_step:
             steps.close()
 
@@ -131,7 +131,7 @@ class LabRunner(QObject):
         try:
             problem = _slice_of(steps, taken, lambda: self._steps is steps)
         except BaseException as error:
-            # A fault here is raised to the caller; the job ends all the same.
+            # A fault is raised to the caller, but first the job is ended.
             if self._steps is steps:
                 self._steps = None
                 self._turn.stop()
@@ -178,7 +178,7 @@ def _slice_of(steps: JobSteps, taken: list[LabStep], is_wanted: Callable[[], boo
     except StopIteration:
         return ""
     except ValueError as error:
-        # An invalid display or timer; the analysis has the sentence.
+        # An invalid display or timer; the analysis has worded the reason.
         text = str(error)
         return f"{text[:1].upper()}{text[1:]}."
     except InspectorError as error:

@@ -37,7 +37,7 @@ from .lab_form import LIMITS_TEXT, LIMITS_TIP, LabForm
 from .lab_plot import LabPlot, reading_text
 from .lab_runner import LabJob, LabRunner
 
-#: Larger than every drift, in seconds.
+#: Seconds added to the drift of wrong runs, so that they sort behind all others.
 _WRONG_FROM: Final = 1e12
 
 
@@ -147,7 +147,7 @@ class LabResultsModel(ListTableModel[LabResult]):
         return tuple(self._all)
 
 
-#: The timer of a scene is named after its clock as well.
+#: Sample of the widest timer of a scene: its name is followed by its clock.
 _SCENE_TIMER: Final = "spark fades (particles)"
 #: More notes are counted instead of shown.
 _MOST_NOTES: Final = 4
@@ -211,7 +211,7 @@ class LabPanel(QWidget):
     def _lay_out(self) -> None:
         top = bar((self.form, 1), self.run_button, self.export_button)
         self.limits = ElidedLabel("^")
-        # It has what the summary leaves; the tool tip has the whole.
+        # The text takes the room that the summary leaves; its tool tip has all of it.
         self.limits.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.limits.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.limits.set_text(
@@ -250,7 +250,7 @@ class LabPanel(QWidget):
         self._fit_readout()
 
     def _fit_readout(self, *, is_news: bool = False) -> None:
-        """Have no line for what the tool tip of a row says as well, where lines are few."""
+        """Hide the readout in a low window unless it has news: tool tips of rows say it, too."""
         self.readout.setVisible(is_news or not is_low(self))
 
     @override
