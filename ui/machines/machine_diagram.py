@@ -146,7 +146,7 @@ _NEXT_TO: Final = 10.0
 _FEW: Final = 4
 _MORE_WIDTH: Final = 14
 _MORE_HEIGHT: Final = 17
-#: Height of a line, in pixels, for which these are enough; larger letters need more.
+#: Height of a line, in pixels, for which these sizes are meant; larger letters need more.
 _USUAL_LINE: Final = 15.0
 #: Names of impossible transitions are omitted when this share of them covers others.
 _MOST_COVERED: Final = 0.25
@@ -232,8 +232,8 @@ class MachineDiagram(QWidget):
     def minimumSizeHint(self) -> QSize:
         more = max(len(self._order) - _FEW, 0)
         letters = self._letters()
-        # The width seldom grows with the letters; names that are side by side then go apart in
-        # height.
+        # The height grows twice: panels are seldom wider for larger letters, so that names which
+        # were side by side need places below each other.
         height = (120 + _MORE_HEIGHT * more) * letters
         return (QSizeF(180 + _MORE_WIDTH * more, height) * letters).toSize()
 
@@ -249,7 +249,7 @@ class MachineDiagram(QWidget):
             return
         metrics = self.fontMetrics()
         height = metrics.height() + 8.0
-        # As wide as when it is the present one.
+        # Reckon with bold text, which the current state has.
         bold = QFont(self.font())
         bold.setBold(True)
         advance = QFontMetricsF(bold).horizontalAdvance
@@ -300,7 +300,7 @@ class MachineDiagram(QWidget):
             return
         a, b = source.center(), target.center()
         away = b - a
-        # Short ones are bent more, so that there is room between the two directions.
+        # Short arrows are bent more, so that there is room between the two directions.
         bulge = max(bend, 26.0 / max(math.hypot(away.x(), away.y()), 1.0))
         bulge = min(bulge, 0.6, self._most_bulge(a, b))
         control = (a + b) / 2 + QPointF(-away.y(), away.x()) * bulge
@@ -311,13 +311,13 @@ class MachineDiagram(QWidget):
         self._add_labels(arrow, [path.pointAtPercent(share) for share in _TRIED])
 
     def _most_bulge(self, a: QPointF, b: QPointF) -> float:
-        """Return with how much bend a line between two points keeps its label in view."""
+        """Return the largest bend at which a line between two points keeps its label in view."""
         along = b.x() - a.x()
-        # Half a line for its label, as much for its ends: they leave their boxes towards the bend.
+        # Half a line for the label, half for the ends, which leave their boxes towards the bend.
         label = self.fontMetrics().height() + 1.0
         middle = (a.y() + b.y()) / 2
         room = self.height() - label - middle if along > 0 else middle - label
-        # A curve comes half as far as its control point.
+        # A quadratic curve reaches half as far as its control point.
         return 2 * max(room, 0.0) / max(abs(along), 1.0)
 
     def _add_beside(self) -> None:

@@ -87,7 +87,7 @@ def rows_of(
                 )
             )
     rows += [_refusal(history, refusal, strings) for refusal in refusals[-MAX_ROWS:]]
-    # At the same instant the order is kept: entered before refused.
+    # The sort is stable: at the same instant, transitions stay before refusals.
     rows.sort(key=lambda row: row.at_ns)
     return rows[: -MAX_ROWS - 1 : -1]
 
@@ -320,7 +320,7 @@ class StateMachinesPanel(QWidget):
     def _lay_out(self) -> None:
         self._top = QWidget()
         self._top.setLayout(bar(self.chooser, 8, (self.readout, 1)))
-        # With many states it is larger than a small panel.
+        # The diagram can be scrolled: with many states it is larger than a small panel.
         scroll = QScrollArea()
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setWidgetResizable(True)
