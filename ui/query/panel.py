@@ -54,7 +54,7 @@ _EXAMPLE: Final = (
     "select frame, at_s, frame_time_ms from frames\norder by frame_time_ms desc limit 20"
 )
 
-#: Rows by which the width of a column of an answer is found.
+#: The first rows of an answer, from which the widths of its columns are determined.
 _MEASURED: Final = 200
 _WIDEST: Final = 60
 
@@ -84,7 +84,7 @@ def _text_at(place: int, row: AnswerRow) -> str:
 
 def _value_at(place: int, row: AnswerRow) -> object:
     value = row.values[place]
-    # Not a number has no place in any order, lists and the like have that of their texts.
+    # NaN has no place in an order; lists and the like are ordered by their texts.
     if isinstance(value, float):
         return value if value == value else None  # noqa: PLR0124 - not a number
     return value if value is None or isinstance(value, int | str) else str(value)
@@ -95,7 +95,7 @@ def answer_view(answer: Answer, theme: Theme) -> TableView:
     columns = make("AnswerColumn", dict(_columns_of(answer)))
     model = ListTableModel[AnswerRow](columns, theme, attrgetter("number"), is_sortable=True)
     model.set_rows(map(AnswerRow, range(len(answer.rows)), answer.rows))
-    # Another answer has other columns: what is made of these is not kept.
+    # The choices of columns are not kept, because another answer has other columns.
     return TableView(model, "Answer", {}, selects_many=True)
 
 
@@ -300,7 +300,7 @@ class QueryPanel(QWidget):
 
     @Slot(object)
     def _on_problem(self, problem: InspectorError) -> None:
-        # What cannot be read would fail each query.
+        # Drop files that could not be read: every query would fail because of them.
         self.files = {path: file for path, file in self.files.items() if file is not None}
         self._query = None
         self.message.set_text("")
@@ -352,7 +352,7 @@ def _open_frames(session: Session | None) -> Path | Queried | None:
         return None
     path = stored_path(session.source_label) if session.is_recorded else None
     if path is not None and is_recording_name(path):
-        # A file of its own: one is only read by the thread that has opened it.
+        # The recording is opened again: only the thread that opened a file can read it.
         return path
     frames = FrameTimes.from_history(session.timeline.frames)
     if isinstance(session, ShowsCapture):
