@@ -144,6 +144,7 @@ def test_that_every_adapter_is_listed_once() -> None:
     files = {path.stem for path in (PROBE / "adapters").glob("*.py")} - {
         "__init__",
         "asyncio_cost",
+        "asyncio_handles",
         "asyncio_names",
         "loop",
         "task_sleeps",
