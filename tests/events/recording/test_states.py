@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from inspector.events.blocks.packed_columns import block_of
 from inspector.events.blocks.quick_fold import fold_block
@@ -20,6 +21,7 @@ from inspector.events.recording.layout import TIMER_COLUMNS
 from inspector.events.recording.reading.soundness import Soundness
 from inspector.events.recording.writing import file
 from inspector.events.recording.writing.file import RecordingFile
+from inspector.events.tasks import TaskState
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import (
     CLOCK_ADDED,
@@ -162,6 +164,19 @@ def test_that_timers_of_an_unknown_kind_are_refused(kind: int) -> None:
 
     with pytest.raises(ValueError, match="a timer has an unknown kind"):
         keyframes._fill_timers(Timeline(log.strings), block, sound)
+
+
+@pytest.mark.parametrize("field", ["name", "created", "defined", "line", "what"])
+def test_that_a_task_of_a_text_that_is_not_there_is_refused(field: str) -> None:
+    sound = Soundness(5, int)
+    task = TaskState(id=1, clock_id=1, name=0)
+    for number in (0, 4):
+        known = structs.replace(task, **{field: number})
+        assert keyframes._checked_task(known, sound) is known
+    for number in (-1, 5):
+        task = structs.replace(task, **{field: number})
+        with pytest.raises(ValueError, match="a text that is not in the string table"):
+            keyframes._checked_task(task, sound)
 
 
 def test_that_states_that_take_much_are_kept_more_seldom(
