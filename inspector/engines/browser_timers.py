@@ -56,7 +56,7 @@ class BrowserTimers:
 
     Delays are 32-bit whole milliseconds: fractions are cut, longer delays wrap around, and
     negative ones count as 0. A timer set within timers nested more than five deep waits for at
-    least 4 ms; an interval counts as set by itself.
+    least 4 ms; each round of an interval counts as set by the one before.
     """
 
     def __init__(self, clock: Clock, rules: BrowserRules = BrowserRules.STANDARD) -> None:
@@ -147,7 +147,7 @@ class BrowserTimers:
 
 
 def _as_int32(delay_ms: float) -> int:
-    """Return a delay as the standard's ``long`` takes it."""
+    """Convert a delay to the standard's type ``long``, a 32-bit integer."""
     if not math.isfinite(delay_ms):
         return 0
     wrapped = math.trunc(delay_ms) % _INT32_VALUES

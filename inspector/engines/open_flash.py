@@ -146,7 +146,7 @@ class OpenFlashClock:
         self.epoch_ns = parent.time_ns if epoch_ns is None else epoch_ns
         self._paused_at_ns: int | None = None
         self._timeouts: dict[int, OpenFlashTimeout] = {}
-        # Clocks whose timeouts wait with this one; only while something records.
+        # Clocks below, whose timeouts wait while this one is paused; kept while something records.
         self._below: list[OpenFlashClock] = []
         self.number: int = 0  # Its number in events; 0 while nothing records
         self.reporter = Reporter(self.tree_clock)  # Reports what happens here

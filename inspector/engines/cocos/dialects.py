@@ -241,7 +241,7 @@ COCOS2DX_3_15: Final = replace(
 
 
 def _check(dialect: Dialect) -> str:
-    """Return why a dialect of a package cannot be told from other subjects of the lab."""
+    """Return what is wrong with a dialect's name, which has to differ from other lab subjects."""
     is_versioned = re.fullmatch(r"[a-z][\w.-]*-\d[\d.]*", dialect.name)
     hint = "does not end in a version, as in creator-2.4"
     return "" if is_versioned else f"its name “{dialect.name}” {hint}"
@@ -278,7 +278,7 @@ class Diagnostic:
     new_interval: float = 0.0  # With RESCHEDULED, the interval from now on
 
 
-#: ``schedule`` with all its arguments, and with the fewest.
+#: Numbers of arguments of ``schedule``: all of them, and the fewest.
 _ALL_ARGUMENTS: Final = 6
 _THREE_ARGUMENTS: Final = 3
 
@@ -288,7 +288,7 @@ class WrittenArguments:
     """The arguments of one call of ``schedule``."""
 
     callback: Callback  # What is called; not checked yet
-    target: object  # Whom the timer belongs to
+    target: object  # The owner of the timer
     interval: float  # Seconds
     repeat: int | None  # Calls after the first; None for no limit
     delay: float  # Seconds
@@ -300,7 +300,7 @@ def as_written(dialect: Dialect, arguments: tuple[Any, ...]) -> WrittenArguments
     """Return what arguments mean in a dialect; a ``TypeError`` if the original takes other ones."""
     forms = {_ALL_ARGUMENTS, *dialect.short_forms}
     if dialect.swaps_arguments:
-        # JavaScript leaves out what is not given.
+        # In JavaScript, further arguments can be left out.
         forms.add(_THREE_ARGUMENTS)
     if len(arguments) not in forms:
         raise TypeError(f"{dialect.title} has no schedule with {len(arguments)} arguments")

@@ -36,7 +36,7 @@ class UpdateEntry:
         order: ArrayOrder[UpdateEntry] | LinkedOrder[UpdateEntry],
     ) -> None:
         self.target = target
-        self.callback = callback  # What is called; ``None`` for the present ``target.update``
+        self.callback = callback  # ``None`` to look up ``target.update`` at each call
         self.priority = priority
         self.paused = paused
         self.is_marked = False  # Removed, though it may still be in its list
@@ -79,7 +79,7 @@ class ArrayOrder(Generic[ItemT]):
         self._items.remove(item)
 
     def remove_current(self, item: ItemT) -> None:
-        """Remove the current item of the iteration, which then skips none."""
+        """Remove the current item of the iteration without skipping the next one."""
         self._items.remove(item)
         self._index -= 1
 
@@ -202,7 +202,7 @@ class DialectUpdates:
         del self._by_target[id(entry.target)]
 
     def from_priority(self, min_priority: int | None) -> Iterator[UpdateEntry]:
-        """Yield the callbacks from a priority up, or what the dialect takes for all."""
+        """Yield the callbacks from a priority up; ``None`` for what the dialect counts as all."""
         least = self._priority_of_everything if min_priority is None else min_priority
         if least < 0:
             yield from [entry for entry in self._negative if entry.priority >= least]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: Due times that differ by fewer nanoseconds count as equal: sums of floats are not exact.
 _SAME_DUE: Final = 1_000
-#: Likewise where the original computes in single precision.
+#: The same for originals that compute in single precision.
 _SAME_DUE_SINGLE: Final = 100_000
 
 
@@ -195,7 +195,7 @@ class DialectReports:
                 reported.remaining_ns = remaining_ns
                 reporter.set(reported.number, Field.REMAINING, remaining_ns)
         elif is_new or is_pause_new or not self._is_in_frame:
-            # Inside a frame, some timers have passed it and others have not.
+            # Not inside a frame, where only some of the timers have been advanced.
             due_ns = nanoseconds(self._time + timer.remaining)
             if is_new or is_pause_new or abs(due_ns - reported.due_ns) > self._same_due:
                 reported.due_ns = due_ns
@@ -224,9 +224,9 @@ class DialectReports:
             reporter.set_paused(update.number, paused=entry.paused)
 
     def _report_order(self, entry: UpdateEntry) -> None:
-        """Report a priority, and again those of equal ones behind it.
+        """Report an update's priority, which puts it behind its equals; then those behind it again.
 
-        There are some behind it if it was marked and then scheduled again, at its old place.
+        There are some behind it if it was marked and then scheduled again at its old place.
         """
         is_behind = False
         for other in entry.order:

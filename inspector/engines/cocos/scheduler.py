@@ -97,7 +97,7 @@ class DialectScheduler(RunByClock):
 
     @property
     def time_scale(self) -> float:
-        """Factor of the delta at the start of a frame; any number."""
+        """Factor of the delta, read at the start of a frame; any number."""
         return self._time_scale
 
     @time_scale.setter
@@ -110,7 +110,7 @@ class DialectScheduler(RunByClock):
         self.update(ns_to_seconds(delta_ns))
 
     def update(self, delta: float) -> None:
-        """Run one frame, so many seconds after the previous one."""
+        """Run one frame, ``delta`` seconds after the previous one."""
         number = self._number
         self._is_locked = True
         scale = self._time_scale
@@ -161,7 +161,7 @@ class DialectScheduler(RunByClock):
     def _perform_posted(self) -> None:
         if not self.dialect.runs_posted_functions:
             return
-        # As a whole: functions posted meanwhile wait for the next frame.
+        # Only those posted so far: functions posted meanwhile wait for the next frame.
         for _ in range(len(self._posted)):
             if self._posted:
                 function, args = self._posted.popleft()
@@ -372,11 +372,11 @@ class DialectScheduler(RunByClock):
             self.unschedule_update(entry.target)
 
     def pause_target(self, target: object) -> None:
-        """Pause what a target has now; a target without calls is not remembered."""
+        """Pause the calls that a target has now; without any, nothing is paused later either."""
         self._set_paused(target, paused=True)
 
     def resume_target(self, target: object) -> None:
-        """Resume what a target has."""
+        """Resume the calls that a target has."""
         self._set_paused(target, paused=False)
 
     def _set_paused(self, target: object, *, paused: bool) -> None:
@@ -470,7 +470,7 @@ class DialectScheduler(RunByClock):
 
 
 def _run_timers(element: TimerElement, scaled: float) -> None:
-    """Let every timer of a target pass a frame; the list may change meanwhile."""
+    """Advance every timer of a target by a frame; the list may change meanwhile."""
     element.timer_index = 0
     while element.timer_index < len(element.timers):
         timer = element.timers[element.timer_index]

@@ -40,7 +40,7 @@ class TimerElement:
         self.target = target
         self.timers: list[DialectTimer] = []  # In the order in which they were scheduled
         self.timer_index = 0  # Cursor of the frame that iterates over them
-        self.paused = paused  # Whether no timer passes time
+        self.paused = paused  # Whether time stands still for the timers
         # The flag that the next ``schedule`` is compared with; ``None`` where JavaScript leaves it
         # undefined
         self.passed_paused = passed_paused
@@ -66,7 +66,7 @@ class DialectTimer:
         self.is_aborted = False  # Removed; its loop must stop
         self._scheduler = scheduler
         self._dialect = scheduler.dialect
-        # Read for every timer in every frame.
+        # Kept here, as they are read for every timer in every frame.
         self._catches_up = scheduler.dialect.overshoot is Overshoot.CARRY
         self._is_single = scheduler.dialect.float32
         self._number = single if self._is_single else unrounded
@@ -96,7 +96,7 @@ class DialectTimer:
 
     @property
     def remaining(self) -> float:
-        """Seconds until it is due, from the frame that arms it."""
+        """Seconds until it is due; before it is armed, counted from the frame that will arm it."""
         wait = self._delay if self._is_delayed else self.interval
         return wait - max(0.0, self._elapsed)
 
@@ -117,7 +117,7 @@ class DialectTimer:
         return is_there
 
     def update(self, scaled: float) -> None:
-        """Let a frame pass; the first one only arms the timer."""
+        """Advance the timer by a frame; the first one only arms it."""
         if self._elapsed == _NOT_ARMED:
             self._elapsed = 0.0
             self._executed = 0

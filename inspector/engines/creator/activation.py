@@ -129,7 +129,8 @@ class Activator:
             if component.enabled:
                 self._phases.disable(component)
                 if node.active_in_hierarchy:
-                    # Activated again, after a deactivation inside this one had ended.
+                    # ``on_disable`` has activated the node again, as it can once a deactivation
+                    # of the same node inside this one has ended.
                     node.is_deactivating = False
                     return
         for child in self._present(node.children, node):
@@ -143,7 +144,7 @@ class Activator:
     def _present(self, items: list[ItemT], node: Node) -> Iterator[ItemT]:
         """Yield the items present now, without later additions.
 
-        When there are fewer at the end, the original crashes; here the iteration ends.
+        If some are removed meanwhile, the original crashes at the end; here the iteration ends.
         """
         for index in range(len(items)):
             if index >= len(items):
@@ -159,7 +160,8 @@ class Activator:
         self, component: Component, error: BaseException, at_cursor: Component | None
     ) -> None:
         self._report(component, "on_load", error)
-        # No component leaves the list at or before the cursor, so it is the same component.
+        # No component leaves the list at or before the cursor, so the one there is still the one
+        # that failed.
         assert at_cursor is component
         component.life.is_loaded = True
         report_component(component)

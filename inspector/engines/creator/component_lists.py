@@ -27,7 +27,7 @@ class ComponentList:
 
     def __init__(self) -> None:
         self.items: list[Component] = []  # In call order
-        self.cursor = -1  # Index of the current item; between iterations the end of the last
+        self.cursor = -1  # Index of the current item; between iterations, where the last one ended
 
     def call_all(self, call: Callable[[Component], object], on_error: OnError | None) -> None:
         """Call each; items added at the end meanwhile are called too.
@@ -57,9 +57,9 @@ class ComponentList:
     def remove_by_swap(self, component: Component) -> None:
         """Remove if present; the last item takes the place.
 
-        Quirk: an iteration that is past the place steps back all the same, though nothing moved
-        up. It calls the current component a second time and misses the last one, which is now at
-        a place already passed.
+        Quirk: an iteration that is past the place still steps back, though nothing moved up. It
+        calls the current component a second time and misses the last one, which is now at a place
+        already passed.
         """
         index = _index_of(self.items, component)
         if index is None:

@@ -106,7 +106,7 @@ class ComponentPhases:
             self.late_updates.add(component)
 
     def start_phase(self, _: None = None) -> None:
-        """Start waiting components; in Creator 2.4 also those enabled by that."""
+        """Start waiting components; in Creator 2.4 also those that get enabled meanwhile."""
         self._is_in_frame = True
         if self._waits_for_next_frame:
             self._join_deferred()
@@ -140,8 +140,8 @@ class ComponentPhases:
     def _start_all(self) -> None:
         """Start every component in the list.
 
-        Quirk: where exceptions are not caught, the list stays as it is after one, so all of it
-        is started again in the next frame.
+        Quirk: in dialects that do not catch exceptions, the list is not emptied after one, so all
+        its components are started again in the next frame.
         """
         self.starts.call_all(_start, self._start_failed if self._catches else None)
 

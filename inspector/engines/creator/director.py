@@ -187,7 +187,7 @@ class CreatorDirector:
     def run_frame(self, _delta: float = 0.0) -> None:
         """Run one frame, unless the clock stands still or was removed.
 
-        Fits a director: ``director.on("update", creator.run_frame)``.
+        Can be a callback of a director: ``director.on("update", creator.run_frame)``.
         """
         clock = self.clock
         if clock is None or not (clock.is_effectively_paused or clock.is_removed):
@@ -221,7 +221,7 @@ class CreatorDirector:
         self._last_ms = now_ms
 
     def _go_back(self, now_ms: float, delta: float) -> tuple[float, float]:
-        """Return the time to take and its delta when a frame is before the last one."""
+        """Return the time and delta of a frame whose time is before that of the last one."""
         if self.dialect.backward_time is BackwardTime.CLOCK:
             now_ms = self._now_ms()
             delta = (now_ms - self._last_ms) / 1000
@@ -229,7 +229,7 @@ class CreatorDirector:
                 self.complain(LifeComplaint.ENDLESS_DELTA, self)
                 delta = 0.0
         elif self.dialect.backward_time is BackwardTime.ZERO:
-            # The earlier time is the base of the next delta all the same.
+            # The next delta still counts from the earlier time.
             delta = 0.0
         return now_ms, delta
 
@@ -370,7 +370,7 @@ class CreatorDirector:
         return number
 
     def complain(self, complaint: LifeComplaint, subject: object) -> None:
-        """Take what the original would log."""
+        """Report what the original would log."""
         if self.on_diagnostic is not None:
             self.on_diagnostic(LifeDiagnostic(complaint, subject))
         else:

@@ -65,7 +65,7 @@ class ElapsedGuard:
         self.last_ms = self._now_ms()
 
     def __call__(self) -> None:
-        """Check a firing; for a timer's ``on_timer``."""
+        """Check a firing; to be set as a timer's ``on_timer``."""
         if self.last_ms is None:
             return
         now_ms = self._now_ms()

@@ -30,7 +30,7 @@ from inspector.engines.egret.timer import (
 from inspector.frames.reporting import Reporter, milliseconds_of
 from inspector.vocabulary import Field, MemberKind
 
-#: Timers are found here too, where scenes of earlier versions import them.
+#: Includes timers, which scenes written for earlier versions import from here.
 __all__ = ["BY_CALLS", "BY_ELAPSED", "Countdown", "Counting", "Ticker", "TickerTimer"]
 
 #: Called with the ticker's time in milliseconds; a true answer requests a render.
@@ -64,8 +64,8 @@ class Countdowns:
         """Add an entry; returns its number for :meth:`clear`."""
         checked_callable(listener)
         if not self._entries:
-            # Shared by all entries until none is left: a later one is charged the time since
-            # the last update, and may come early by that much.
+            # Entries share the time of the last update until none is left. One that is added
+            # later is charged the time since then, and may fire early by that much.
             self._last_ms = self._ticker.now_ms()
             self._ticker.start_tick(self._update)
         self._last_id += 1
@@ -95,7 +95,7 @@ class Countdowns:
             if entry is None:
                 continue
             left_ms = entry.left_ms - passed_ms
-            # Not "> 0": a delay that is not a number never ends, as in the original.
+            # Not "> 0": NaN never fires, as in the original.
             if not left_ms <= 0:
                 entry.left_ms = left_ms
                 continue
@@ -204,7 +204,7 @@ class Ticker:
         return True
 
     def start_tick(self, tick: Tick) -> None:
-        """Call ``tick`` on every update from the next one on; once, however often started."""
+        """Call ``tick`` on every update from the next one on; no effect if it is started."""
         checked_callable(tick)
         if tick not in self._ticks:
             self._ticks = [*self._ticks, tick]
@@ -251,7 +251,7 @@ class Ticker:
         return self._intervals.entries()
 
     def update(self, *, is_forced: bool = False) -> None:
-        """Handle a refresh of the display, with a frame in any case if it is forced."""
+        """Handle a refresh of the display; ``is_forced`` runs a frame in any case."""
         now_ms = self.now_ms()
         self.report_ms(self.number, Field.TIME, now_ms)
         if self.is_paused:
@@ -287,7 +287,7 @@ class Ticker:
     def run_frame(self, _delta: float = 0.0) -> None:
         """Handle a refresh of the display, unless the clock stands still or was removed.
 
-        Fits a director: ``director.on("update", ticker.run_frame)``.
+        Can be a callback of a director: ``director.on("update", ticker.run_frame)``.
         """
         clock = self.clock
         if clock is None or not (clock.is_effectively_paused or clock.is_removed):

@@ -173,7 +173,7 @@ class TickerTimer:
         self._report_due()
 
     def _report_interval(self) -> None:
-        """Report the delay; NaN makes it fire on every update."""
+        """Report the delay; 0 for NaN, which makes the timer fire on every update."""
         delay_ms = 0.0 if math.isnan(self._wait_ms) else self._delay_ms
         self._ticker.report_ms(self.number, Field.INTERVAL, delay_ms)
 
@@ -194,7 +194,7 @@ class TickerTimer:
         passed_ms = now_ms - self._base_ms
         if passed_ms >= wait_ms:
             self._count = self._count_start
-            # Lateness beyond one delay is not made up for.
+            # Whole delays that were missed are skipped.
             whole = passed_ms // wait_ms * wait_ms
             self._base_ms = self._base_ms + whole if counting.keeps_phase else now_ms
             return True
@@ -209,8 +209,8 @@ class TickerTimer:
 
 
 def _at_least_1(delay_ms: float) -> float:
-    """Return a delay as the original takes it."""
-    # In this order a delay that is not a number stays one, as in the original.
+    """Return a delay as the original reads it."""
+    # With the arguments in this order, NaN stays NaN, as in the original.
     return max(delay_ms, 1)
 
 

@@ -183,7 +183,7 @@ def _followed_scene(path: Path, displays: Sequence[Display], err: TextIO) -> Sce
 
 @contextmanager
 def _progress(err: TextIO) -> Iterator[Callable[[float], None]]:
-    """Show the progress of a run, and refuse what cannot be run in a sentence."""
+    """Show the progress of a run; a ``ValueError`` becomes a sentence for the user."""
     with closing(Progress(err)) as progress:
         try:
             yield progress.update

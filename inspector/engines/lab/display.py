@@ -75,8 +75,8 @@ class Display(Struct, frozen=True):
 def display_named(text: str, duration_ns: int) -> Display:
     """Return the display for a rate in hertz (``59.94``, ``60000/1001``) or ``variable``.
 
-    Behind ``variable:`` there may be a seed. A ``ValueError`` for anything else, and for too many
-    refreshes.
+    ``variable:`` may be followed by a seed. Raises ``ValueError`` for anything else and for too
+    many refreshes.
     """
     word = text.strip().lower().removesuffix("hz").strip()
     kind, colon, seed = word.partition(":")

@@ -197,7 +197,7 @@ def _curves(chart: DriftChart, theme: ThemeName, marked: LabResult | None) -> li
 
 
 def _thinned(points: list[Point]) -> list[Point]:
-    """Return points that look the same: per half a point of width the ends and extremes."""
+    """Return fewer points that look the same: in each half point of width, ends and extremes."""
     kept: list[Point] = []
     for _column, group in groupby(points, lambda point: int(point.x * 2)):
         column = list(group)

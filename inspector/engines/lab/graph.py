@@ -42,7 +42,7 @@ _SMALL_SIZE: Final = 7.5
 #: The height of the track of a run, in points.
 TRACK: Final = 14.0
 _GROUP_HEAD: Final = 18.0
-#: The height of the axis below them.
+#: The height of the time axis below the tracks.
 AXIS: Final = 30.0
 _FAULT_LINE: Final = 11.0
 _BAR_WIDTH: Final = 1.4
@@ -51,7 +51,7 @@ _MERGED_BELOW: Final = 2.4
 #: Closer expected instants, in points, are not drawn.
 _EXPECTED_APART: Final = 4.0
 _LARGEST_TITLE_SHARE: Final = 0.3
-#: With shorter tracks there are no outcomes, which tables have too.
+#: If tracks would get a smaller share of the width, outcomes are left out; tables have them too.
 _LEAST_TRACK_SHARE: Final = 0.33
 
 
@@ -89,7 +89,7 @@ class Tracks(Struct, frozen=True):
         shown: tuple[float, float] | None = None,
         most_title: float = _LARGEST_TITLE_SHARE,
     ) -> "Tracks":
-        """Share out a width among titles, firings and outcomes, of the instants shown or all."""
+        """Divide a width among titles, firings and outcomes; ``shown`` limits the instants."""
         titles = [text_width(each.row_title, _TEXT_SIZE) for each in results]
         texts = [text_width(outcome_text(each), _SMALL_SIZE) for each in results]
         title_width = min(max(titles, default=0.0), width * most_title)

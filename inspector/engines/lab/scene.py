@@ -1,8 +1,8 @@
 """A scene in the refresh-rate lab: run under the frame times of displays, without waiting.
 
-What is expected is what the scene does where nothing is ever late: timers exactly when
-they are due, frames at the scene's own rate. Under a display the program looks at its
-clocks once a frame. Timers of one name on one clock are taken together.
+Firings are compared with those of a run in which nothing is ever late: timers fire exactly
+when they are due, and frames run at the scene's own rate. Under a display, the clocks are
+read once per frame. Timers of one name on one clock are counted together.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from inspector.events.members import CLOCK_CALLS, TIMED_CALLS, WITH_TIME
 from inspector.sessions.hosted import HostedSession
 from inspector.vocabulary import MemberKind
 
-#: Nothing is cut off a stall, as for the other subjects of the lab.
+#: Stalls are never cut, as for the other subjects of the lab.
 _NO_CUT_NS: Final = 10**18
-#: Frames between two looks at the log, few enough that nothing falls off it unread.
+#: Frames between two reads of the log, few enough that it drops no event unread.
 _FRAMES_PER_LOOK: Final = 64
 _OWNER_KINDS: Final = WITH_TIME | {MemberKind.CHILD_CLOCK}
 
-#: Name of the timers, name of what they live on.
+#: Name of the timers, and of the clock, scheduler or ticker that they are on.
 _Stream = tuple[str, str]
 
 AS_SCENE: Final = SubjectName("scene", "The scene", "A scene file under the display's frames.")
@@ -70,11 +70,11 @@ def run_scene_lab(
 
 
 def begin_scene_lab(path: Path, displays: Iterable[Display]) -> Generator[float, None, SceneLabRun]:
-    """Do what :func:`run_scene_lab` does a frame at a time, so that it can be left.
+    """Do what :func:`run_scene_lab` does a frame at a time, so that it can be stopped.
 
-    Yields the share that is done, from 0 to 1. Closing the generator leaves the scene. It
-    shares the modules beside it with a scene that runs in the same process meanwhile;
-    :func:`~inspector.engines.lab.scene_process.begin_scene_process` does not.
+    Yields the share that is done, from 0 to 1. Closing the generator closes the scene. The
+    scene shares the modules beside its file with any other scene in the same process; with
+    :func:`~inspector.engines.lab.scene_process.begin_scene_process` it does not.
     """
     displays = tuple(displays)
     longest_ns = max((display.end_ns for display in displays), default=0)
@@ -101,7 +101,7 @@ def begin_scene_lab(path: Path, displays: Iterable[Display]) -> Generator[float,
 
 
 class _Play(Struct):
-    """What one run of the scene came to; firings are in ascending order."""
+    """The outcome of one run of the scene; firings are in ascending order."""
 
     title: str
     firings: dict[_Stream, list[int]]
@@ -113,7 +113,8 @@ def _begin_play(
 ) -> Generator[float, None, _Play]:
     """Run the scene under a display, or where nothing is ever late, a frame at each step.
 
-    Yields the share that is done of all runs, of which so much has passed of so much.
+    Yields the share of all runs that is done. ``for_all`` is the duration of the runs before
+    this one and of all runs, in nanoseconds.
     """
     before_ns, whole_ns = for_all
     session = HostedSession(path, VirtualTimeSource(), autorun=False, max_delta_ns=_NO_CUT_NS)
@@ -169,7 +170,7 @@ class _FiringReader:
     _clocks: dict[int, str] = field(default_factory=dict)
     _timers: dict[int, _Stream] = field(default_factory=dict)
     _members: MemberNames = field(init=False)
-    # What was called by a clock since the last frame: at the instant of the next one.
+    # Calls by a clock since the last frame; they count as made at the instant of the next one.
     _between: list[_Stream] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -202,7 +203,7 @@ class _FiringReader:
             self._note(stream, at_ns + late_ns)
 
     def _on_call_ended(self, at_ns: int, number: int, _began_ns: int, _took_ns: int) -> None:
-        """Take the call of a timer that is a member, as late as the frame in which it came."""
+        """Count the call of a timer that is a member at the instant of its frame."""
         member = self._members.get(number)
         if member is None or member.kind not in TIMED_CALLS:
             return

@@ -1,9 +1,8 @@
 """A scene in the refresh-rate lab, run in a separate process.
 
-So it can be ended whatever it does, also when it never comes to an end while it is loaded,
-and shares nothing with the scene that is open. The process is told on its standard input
-what to run, and says on its standard output how far it is, and in the end what came of it;
-what the scene itself prints goes to the standard error output.
+The process can be ended whatever the scene does, even if loading it never returns, and shares
+nothing with the scene that is open. It reads from standard input what to run, and writes its
+progress and then the results to standard output; what the scene prints goes to standard error.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ from inspector.errors import InspectorError
 _WAIT_S: Final = 0.003
 #: The shortest time between two progress reports, in seconds.
 _REPORT_EVERY_S: Final = 0.05
-#: A folder on the path may have another ``inspector``, so ours comes first here.
+#: A folder on the path may contain another ``inspector``, so ours comes first for its import.
 _BEGIN: Final = (
     "import pickle, sys; ours, path = pickle.load(sys.stdin.buffer); sys.path[:] = [ours, *path]; "
     "from inspector.engines.lab.scene_process import serve; sys.path[:] = path; serve()"
 )
 _OURS: Final = str(Path(__file__).resolve().parents[3])
 
-#: Share that is done, what came of it, or a problem as a sentence; ``None`` at the end.
+#: Share that is done, the results, or a problem as a sentence; ``None`` at the end of the output.
 _News = float | SceneLabRun | str | None
 
 
@@ -85,9 +84,9 @@ def _started(what: object) -> subprocess.Popen[bytes]:
         [sys.executable, "-P", "-c", _BEGIN], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     assert process.stdin is not None
-    # One that is gone already says so on its output, which ends.
+    # If it has ended already, the end of its output shows that.
     with contextlib.suppress(OSError):
-        # With the same folders as here, so that the scene finds what it finds here.
+        # With the same path, so that the scene imports the same modules as in this process.
         pickle.dump((_OURS, sys.path), process.stdin)
         pickle.dump(what, process.stdin)
         process.stdin.flush()
@@ -131,6 +130,6 @@ def serve() -> None:
 
 
 def _end_with_parent() -> None:
-    # Not by way of a buffered reader, which is locked while it waits.
+    # Not through ``sys.stdin``, which holds a lock while it waits.
     os.read(0, 1)
     os._exit(0)

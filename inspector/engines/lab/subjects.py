@@ -40,7 +40,7 @@ BeginRun: TypeAlias = Callable[[LabTimer, Display], Steps]
 _PACED_RATE: Final = 60
 #: Egret assumes this rate of every display.
 _EGRET_RATE: Final = 60
-#: Tolerance of its second repair, and how long the factor of the first is measured.
+#: The tolerance of Egret's second repair, and how long the factor of the first is measured.
 _TOLERANCE_MS: Final = 100
 _MEASURED_MS: Final = 1_000
 _FRAMES_PER_STEP: Final = 32
@@ -123,7 +123,7 @@ class _FrameHost:
         return self._source.now_ns()
 
     def pass_to(self, frame_ns: int) -> None:
-        """Advance to the next frame; only there is the engine woken, as by a busy program."""
+        """Advance to the next frame; as in a busy program, the engine is woken only then."""
         self._source.jump_ns(frame_ns - self._source.now_ns())
         self._source.pass_ns(0)
 
@@ -537,7 +537,7 @@ SUBJECTS: Final[Sequence[Subject]] = (
 def subjects_named(words: Iterable[str]) -> tuple[Subject, ...]:
     """Return the subjects of names, ``egret*`` or ``all``, each once in the order of the table.
 
-    A ``ValueError`` names those there are if there is none.
+    A ``ValueError`` for an unknown name lists the known ones.
     """
     chosen: set[str] = set()
     for word in words:

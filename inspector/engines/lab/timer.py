@@ -25,7 +25,7 @@ class LabTimer:
 
     interval_ns: int  # The time from firing to firing
     count: int | None = None  # How often it fires; None for the whole run
-    delay_ns: int = 0  # When it first fires; 0 for after one interval
+    delay_ns: int = 0  # Time until it first fires; 0 for one interval
     name: str = ""  # Its display name; empty for a name made of the interval
 
     def __post_init__(self) -> None:
@@ -54,7 +54,7 @@ class LabTimer:
         return self.first_ns + index * self.interval_ns
 
     def expected_ns(self, end_ns: int) -> tuple[int, ...]:
-        """Return the instants at which it should fire, up to the end, which counts."""
+        """Return the instants at which it should fire, up to and including the end."""
         count = max(0, (end_ns - self.first_ns) // self.interval_ns + 1)
         if self.count is not None:
             count = min(count, self.count)
@@ -90,5 +90,5 @@ class SceneTimer(Struct, frozen=True):
         return self.expected[index] if index < len(self.expected) else None
 
     def expected_ns(self, end_ns: int) -> tuple[int, ...]:
-        """Return the instants at which they should fire, up to the end, which counts."""
+        """Return the instants at which they should fire, up to and including the end."""
         return tuple(at_ns for at_ns in self.expected if at_ns <= end_ns)

@@ -25,7 +25,7 @@ from inspector.formats.csv_cells import text_of_cell
 from inspector.timebase import parse_duration_ns
 
 _NAMES: Final = ("name", "interval", "repeat", "delay")
-#: Far more than can be compared; a capture taken for a table of timers has more.
+#: Far more than can be compared; a file with more is probably a capture.
 _MOST_TIMERS: Final = 200
 _LARGEST_FILE: Final = 1_000_000
 
