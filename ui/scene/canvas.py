@@ -41,27 +41,27 @@ from ..plotting.kept_picture import KeptPicture
 
 #: Pixels beside a shape that still count as on it.
 _REACH: Final = 4.0
-#: How far a ring goes beyond the shape whose timer has fired, in pixels.
+#: How far a ring spreads beyond the shape whose timer has fired, in pixels.
 _RING: Final = 14.0
-#: Height in pixels that letters have at least.
+#: Least height of letters in pixels.
 LEAST_LETTERS: Final = 11
-#: Those that would be lower than this are left out.
+#: Letters that would be lower than this are left out rather than enlarged.
 _LEAST_RAISED: Final = 7
 #: Height of a picture in pixels from which it has room for texts.
 LEAST_WITH_TEXTS: Final = 100
-#: In sixteenths of a degree, as painters count.
+#: A full turn in sixteenths of a degree, as painters count.
 _TURN: Final = 360 * 16
-#: Height of a ring in pixels from which its quarters would be shared out among threads.
+#: Height of a ring in pixels from which Qt would divide even its quarters among threads.
 _LARGE_RING: Final = 32
 #: Width of the line around what is marked, in pixels.
 _HALO: Final = 1.4
-#: Paints after which what has not changed is kept as a picture.
+#: After this many paints, items that have not changed are kept as a picture.
 _STILL_FOR: Final = 4
-#: Lightness between dark and bright backgrounds.
+#: Backgrounds below this lightness are dark.
 _MIDDLE: Final = 128
 _FORWARDS: Final = frozenset({Qt.Key.Key_Right, Qt.Key.Key_Down})
 _BACKWARDS: Final = frozenset({Qt.Key.Key_Left, Qt.Key.Key_Up})
-#: Why the keyboard is away for as long as something else is open.
+#: Reasons for which the keyboard leaves only while something else is open.
 _BRIEFLY: Final = frozenset(
     {Qt.FocusReason.PopupFocusReason, Qt.FocusReason.ActiveWindowFocusReason}
 )
@@ -117,7 +117,7 @@ class SceneCanvas(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Picture of the scene")
-        # All of it is painted, so that nothing below it needs to be.
+        # It paints all of its area, so that Qt need not paint what is below.
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         theme.changed.connect(self.update)
         load_fonts()
@@ -228,7 +228,7 @@ class SceneCanvas(QWidget):
         """Return how many items, from the backmost, have not changed in a while."""
         items, former = self._items, self._items_before
         alike = 0
-        # The same shapes have the same items.
+        # Shapes that have not changed have the same item objects.
         for mine, other in zip(items, former, strict=False):
             if mine is not other:
                 break
@@ -264,7 +264,8 @@ class SceneCanvas(QWidget):
             box = _bounds(shape)
             away = _RING * done * unit
             box = box.adjusted(-away, -away, away, away)
-            # Qt shares out a whole ring among threads, which takes longer than painting it.
+            # Painted as arcs: Qt would divide a whole ring among threads, which takes longer than
+            # painting it.
             arcs = 4 if box.height() * self.scale < _LARGE_RING else 8
             for number in range(arcs):
                 painter.drawArc(box, number * _TURN // arcs, _TURN // arcs)
@@ -334,7 +335,7 @@ class SceneCanvas(QWidget):
     @override
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
-        # A menu, or another window, comes back to what was pointed at.
+        # After a menu or another window the keyboard returns, so keep what is pointed at.
         if event.reason() not in _BRIEFLY:
             self.point_at(NO_OWNER)
 

@@ -42,23 +42,23 @@ if TYPE_CHECKING:
     from .export import SceneExport
     from .program_card import ProgramCard
 
-#: Milliseconds between pictures, at best: less than between refreshes, so each is shown, in the
-#: same paint of the window as the plots.
+#: Least milliseconds between pictures: less than between refreshes, so that each refresh shows a
+#: picture, in the same paint of the window as the plots.
 _PICTURE_MS: Final = 20
-#: The same for pictures that take long to paint, which are shown less often: none takes more than
-#: a millisecond of a frame at 60 frames a second, unless it would come less often than this.
+#: Pictures that take long to paint are shown less often: so seldom that they take a millisecond of
+#: each frame at 60 frames a second, but not more seldom than after this many milliseconds.
 _SELDOM_MS: Final = 150
 _FRAMES_PER_MS: Final = 16.7
-#: Milliseconds that a ring around a timer that has fired takes.
+#: Milliseconds for which a ring around a timer that has fired is shown.
 _RING_MS: Final = 300
-#: Milliseconds between pictures of rings while no refreshes bring them along.
+#: Milliseconds between pictures of rings while there are no refreshes.
 _FADING_MS: Final = 33
-#: Milliseconds for which it is said where a picture was written.
+#: Milliseconds for which the panel says where a picture was written.
 _WRITTEN_MS: Final = 6_000
 
-#: Pixels beside what stands here.
+#: Pixels to the left and right of the contents.
 _SIDE: Final = 16
-#: Of the height of the window that a picture takes at most, by what that is at 100 % text.
+#: Least heights of the window at 100 % text, each with the percentage a picture may take of it.
 _MOST_PERCENT: Final = ((560, 45), (440, 20), (0, 12))
 _LEAST_HEIGHT: Final = 48
 #: Qt's own bound of heights.
@@ -105,14 +105,14 @@ class ScenePanel(QWidget):
         self.notice.setMargin(12)
         # For keyboards and screen readers, which go from panel to panel.
         self.notice.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        # What is under the pointer, or which clocks stand still or run at another rate; above the
-        # picture, so that it covers nothing
+        # What is under the pointer, or which clocks stand still or run at another rate; it is above
+        # the picture so that it covers nothing
         self.readout = ElidedLabel(" · ")
         in_type(self.readout, "small", is_muted=True)
         self.readout.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.title = plain_label("Scene")
         in_type(self.title, "strong")
-        # A program has no picture; made when there is one.
+        # Shown for a program, which has no picture; made for the first one.
         self.program: ProgramCard | None = None
         top = bar(self.title, 12, (self.readout, 1), margins=(_SIDE, 12, _SIDE, 8))
         self._picture_row = bar((self.canvas, 1), margins=(_SIDE, 0, _SIDE, 12))
@@ -156,7 +156,7 @@ class ScenePanel(QWidget):
             return
         is_watched = is_in_sight(self)
         if is_watched and not pictures.is_watched:
-            # A scene that is held draws its picture in the next refresh.
+            # A scene that is held draws its picture only in a refresh.
             self._bridge.request_refresh()
         pictures.is_watched = is_watched
 
@@ -295,7 +295,7 @@ class ScenePanel(QWidget):
             return _NOT_RECORDED
         if self._bridge.playhead_ns is not None:
             return _NOT_KEPT
-        # Of frames that ran unwatched, no picture was made.
+        # There is no picture of frames that ran while the panel was out of sight.
         return _NEXT if len(self._bridge.timeline.frames) else _NOT_YET
 
     def _note_firings(self, timeline: Timeline, picture: Picture) -> None:
@@ -320,7 +320,7 @@ class ScenePanel(QWidget):
         return {number: (now_ms - at_ms) / _RING_MS for number, at_ms in self._rings.items()}
 
     def _marked(self, thing: Selection) -> Marked:
-        """Return what is marked for something; nothing for the root clock, which has it all."""
+        """Return what is marked for a selection; nothing for the root clock, which owns it all."""
         if thing.kind is SelectionKind.TIMER:
             return Marked(timer=thing.id)
         timeline = self._bridge.shown
@@ -402,12 +402,12 @@ class ScenePanel(QWidget):
         """Ask where to write the picture that is shown, or else say why there is none."""
         self.refresh()
         session = self._bridge.session
-        # Of a scene that was not drawn so far, the picture comes in a moment.
+        # A scene that was not drawn so far is drawn in a moment: ask again then.
         self._wants_export = self._moment is None and self.notice.text() in (_NOT_YET, _NEXT)
         if self._moment is None or session is None:
             return
         dialog = self._export.dialog(session, self)
-        # The picture that was shown when the user asked, while the scene goes on.
+        # Export the picture that was shown when the user asked, as the scene goes on.
         dialog.file_given.connect(partial(self.export_to, moment=self._moment))
         dialog.open()
 

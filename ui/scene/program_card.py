@@ -16,7 +16,7 @@ from ..kit.theme import ColorRole, Theme
 from ..kit.throttled_refresh import ThrottledRefresh
 from ..session.bridge import SessionBridge
 
-#: The facts that stand here; Why has all of them.
+#: The facts that are shown here; Why shows all of them.
 _SHOWN: Final = ("Command", "Process", "Runs on", "Probe", "Permissions")
 _MARGINS: Final = (16, 4, 16, 12)
 
