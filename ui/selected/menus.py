@@ -60,7 +60,7 @@ class MenuRequests(Struct, frozen=True):
     def add(self, menu: QMenu, title: str, command: Command) -> QAction:
         action = menu.addAction(menu_text(title), partial(self.submit, command))
         action.setEnabled(self.is_possible(command))
-        # For those who want to know what it would do while it is only highlighted.
+        # Previews find the command here while the action is only highlighted.
         action.setData(command)
         return action
 
@@ -253,7 +253,7 @@ def ask_for_rate(bridge: SessionBridge, clock: ClockState, theme: Theme, parent:
     previewer = Previewer(bridge, prompt)
 
     def preview(text: str) -> None:
-        # Below the prompt, whose buttons it would cover.
+        # Beside the prompt as a whole: the card must not cover its buttons.
         previewer.consider(typed_rate_command(clock_id, text), partial(global_rect, prompt))
 
     prompt.line.textEdited.connect(preview)

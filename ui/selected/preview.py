@@ -116,7 +116,7 @@ class PreviewCard(QFrame):
         cells = []
         for column in range(columns):
             cell = self._label("")
-            # Instants are compared digit by digit.
+            # Instants are right-aligned, so that they can be compared digit by digit.
             side = Qt.AlignmentFlag.AlignRight if column in (1, 2) else Qt.AlignmentFlag.AlignLeft
             cell.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
             if place == 0:
@@ -133,11 +133,11 @@ class PreviewCard(QFrame):
         return label
 
 
-#: What is only passed over on the way to something else is not worth a card.
+#: Milliseconds before a card appears, so that none does for what the pointer only passes over.
 _WAIT_MS: Final = 120
-#: Milliseconds from one look to the next while time goes on below the card.
+#: Milliseconds between updates of the card while time goes on.
 _LOOK_EVERY_MS: Final = 250
-#: Looking takes at most this share of the time, however many timers there are.
+#: Updates take at most this share of the time, however many timers there are.
 _MOST_SHARE: Final = 0.1
 _TITLES: Final = ("Timer", "Fires at", "Would fire at", "")
 
@@ -207,7 +207,7 @@ class Previewer(QObject):
             self._timer.start(max(_LOOK_EVERY_MS, round(spent_ms / _MOST_SHARE)))
 
     def _consider_action(self, menu: QMenu, action: QAction) -> None:
-        # A menu passes on what is highlighted in those below it.
+        # A menu also reports what is highlighted in its submenus.
         if action not in menu.actions():
             return
         command = action.data() if action.isEnabled() else None
@@ -215,7 +215,7 @@ class Previewer(QObject):
         self._menu = menu
 
     def _leave(self, menu: QMenu) -> None:
-        # One below it may close after something else was highlighted in the one above.
+        # A submenu may close after something else was highlighted in the menu above it.
         if self._menu is menu:
             self.hide()
 
