@@ -17,7 +17,7 @@ from inspector.sessions.session import Session
 from inspector.timebase import format_instant
 
 if TYPE_CHECKING:
-    #: Returns a stretch of session time that was chosen, if one was.
+    #: Returns the stretch of session time that is chosen, ``None`` if there is none.
     RangeSource = Callable[[], tuple[int, int] | None]
 
 _NUMBERED: Final = re.compile(r"Bookmark (\d{1,6})")
@@ -38,7 +38,7 @@ class AnnotationEditor(QObject):
     refused = Signal(str)  # Something was not done; why, as a sentence
     note_wanted = Signal(object)  # int: a note is to be left at an instant: ask for its text
     range_wanted = Signal(object)  # tuple[int, int]: a stretch is to be named: ask for its name
-    # A stretch is to be brought into view, in session nanoseconds
+    # Plots should bring a stretch into view, in session nanoseconds
     span_wanted = Signal(object)  # tuple[int, int]
 
     def __init__(self, parent: QObject | None) -> None:
@@ -46,7 +46,7 @@ class AnnotationEditor(QObject):
         self._range_sources: list[tuple[int, WeakMethod[RangeSource]]] = []
         self._annotations: Annotations | None = None
         self._version = 0
-        # All of them, the earliest first; the same object while nothing changes
+        # All annotations, the earliest first; the same object while nothing changes
         self.items: tuple[Annotation, ...] = ()
 
     def use(self, session: Session | None) -> None:

@@ -59,15 +59,15 @@ __all__ = [
     "SessionBridge",
 ]
 
-#: Commands about what panels show lead back to the present, where they are carried out.
+#: Commands that change what panels show end a look back: they take effect at the present.
 _SHOWN_IN_PANELS: Final = frozenset(
     {Capability.PAUSE, Capability.RATE, Capability.TIMERS, Capability.MEMBERS}
 )
 
 _NOTHING: Final = frozenset[Capability]()
-#: So often the events of programs are taken that are not shown.
+#: How often the events of programs are taken in while the window is hidden.
 _UNSEEN_MS: Final = 200
-#: So far apart are looks at facts while only time passes.
+#: How often facts_due is emitted while only time passes.
 _FACTS_MS: Final = 200
 _NO_SESSION: Final = SessionStatus(SessionPhase.EMPTY, "No scene is open.")
 
@@ -82,16 +82,16 @@ class SessionBridge(QObject):
     :meth:`submit` and :meth:`request_refresh` may be called from any thread.
     """
 
-    # There is another session or timeline, or none: take everything again. Also after a reload, and
-    # when events left the log before they were read.
+    # There is another session or timeline, or none: everything must be read again. Also emitted
+    # after a reload, and when events left the log before they were read.
     session_changed = Signal(object)  # Session | None
-    window_closing = Signal()  # The session ends, and there is nobody to show it to any more
+    window_closing = Signal()  # The window is closing, and the session ends with it
     refreshed = Signal(object)  # int: the timeline has moved on; by how many events
-    # The same, but five times a second while only time passes: for what is no moving picture
+    # Like refreshed, but only five times a second while only time passes: for what is not animated
     facts_due = Signal()
     status_changed = Signal(object)  # SessionStatus: what the session is doing has changed
     loading_changed = Signal(object)  # Path | None: the code of a scene begins or ends to load
-    # The session was asked for something; emitted in the thread that asked
+    # A command was submitted to the session; emitted in the thread that submitted it
     command_submitted = Signal(object)  # Command
     selection_changed = Signal(object)  # Selection: something else is selected
     # The instant under the pointer, in session nanoseconds
@@ -102,11 +102,11 @@ class SessionBridge(QObject):
     # The frame times to compare with, in milliseconds
     budgets_changed = Signal(object)  # tuple[float, ...]
     precision_changed = Signal(object)  # Precision: how hard the time source tries to be on time
-    # Panels show the state at another instant, in session nanoseconds, None for the present
+    # Panels now show the state at another instant: session nanoseconds, or None for the present
     playhead_changed = Signal(object)  # int | None
-    # A file could not be opened, and the session goes on; why
+    # Why a file could not be opened, while the session goes on
     opening_failed = Signal(object)  # SessionStatus
-    # Programs of a session that was given up run on; its title
+    # The title of a session that was closed while its programs run on
     left_running = Signal(str)
     # The user has to choose a column of a table: the file, and the names of the columns
     column_wanted = Signal(object, object)  # Path, tuple[str, ...]
@@ -128,17 +128,17 @@ class SessionBridge(QObject):
         """Begin without a session.
 
         Scenes run on the Qt event loop and in this process unless ``make_source`` and
-        ``make_session`` say otherwise. The clock tells what refreshing costs.
+        ``make_session`` say otherwise. The clock measures what refreshing costs.
         """
         super().__init__()
         # What follows a failure in scenes that are opened from now on
         self.failure_policy = FailurePolicy.CONTINUE
-        # What the settings know the session by: the absolute path of its file, else its first
-        # title; empty without one
+        # The key of the session in the settings: the absolute path of its file, else its first
+        # title; empty without a session
         self.source_name = ""
         # The breakpoints of sessions by source_name, the newest last
         self.kept_breakpoints: dict[str, tuple[Breakpoint, ...]] = {}
-        # What panels want to find again at the next start, by a name of theirs
+        # Choices that panels keep for the next start, by a key of the panel
         self.panel_choices: dict[str, str] = {}
         self.time_source = "system"  # Name of the time source of scenes that are opened from now on
         self._breakpoints_version = 0
@@ -147,7 +147,7 @@ class SessionBridge(QObject):
         self._make_source = make_source
         self._make_session = make_session
         self.session: Session | None = None
-        # What the session accepts, as of the last refresh; nothing without one
+        # The capabilities of the session as of the last refresh; none without a session
         self.capabilities = _NOTHING
         self._source: TimeSource | None = None
         self._scene_path: Path | None = None
@@ -159,8 +159,8 @@ class SessionBridge(QObject):
         self._problem: SessionStatus | None = None
         self.status = _NO_SESSION
         self._empty = Timeline([""])
-        # The timeline of the session as of the last refresh, else an empty one; the same object
-        # from one session_changed to the next
+        # The timeline of the session as of the last refresh, or an empty one; it stays the same
+        # object from one session_changed to the next
         self.timeline = self._empty
         self._log: EventLog | None = None
         self.selection = Selection()
@@ -261,7 +261,7 @@ class SessionBridge(QObject):
             self._fail_to_open(path, _failed(path, error), former)
             return
         except BaseException:
-            # Such as the user's Ctrl+C.
+            # Ctrl+C, for example: the former session goes on.
             if former is not None:
                 former.put_back()
             raise
@@ -365,7 +365,7 @@ class SessionBridge(QObject):
             self._source.on_entry = on_entry
 
     def record_so_far(self) -> None:
-        """Have everything written that has happened by now, in the middle of a callback too."""
+        """Write everything that has happened so far to the recording, even during a callback."""
         session = self.session
         if session is None or session.recorder is None:
             return
@@ -375,7 +375,7 @@ class SessionBridge(QObject):
     # --------------------------------------------------------------- refreshes
 
     def request_refresh(self) -> None:
-        """Have the window refreshed soon; from any thread."""
+        """Ask for a refresh of the window soon; from any thread."""
         self.refresh_timer.request()
 
     @Slot()
@@ -577,7 +577,7 @@ class SessionBridge(QObject):
 
     @Slot()
     def _refresh_unseen(self) -> None:
-        """Take what programs send while the window is hidden: they would have to wait."""
+        """Take in what programs send while the window is hidden, so that they need not wait."""
         if not self.refresh_timer.is_visible:
             self.refresh_now()
 
@@ -598,7 +598,7 @@ class SessionBridge(QObject):
         if is_other:
             self.annotations.use(session)
             if is_other_log:
-                # Its numbers mean other things.
+                # In another log, numbers of events and members mean other things.
                 self._log = session.log
                 self.playhead.use(session)
                 self.go_live()
@@ -616,13 +616,13 @@ class SessionBridge(QObject):
         start, rate = max(seen, frames.first) - frames.first, session.frame_rate
         self.refresh_timer.note_frames(
             frames.interval_ns[start:],
-            # Numbers apart: as a fraction it would take longer than all the rest.
+            # With numerator and denominator apart: fractions would take longer than all the rest.
             NS_PER_SECOND * rate.denominator / rate.numerator,
             busy_ns=sum(frames.busy_ns[start:]),
         )
 
     def _reset_shared(self, former: Timeline | None = None, now: Timeline | None = None) -> None:
-        """Forget what pointed into the former session, except what is there again."""
+        """Forget what refers to the former session, except what exists in the present one, too."""
         self.set_hover(None)
         self.point_at(Selection())
         is_back = (

@@ -17,7 +17,7 @@ from inspector.vocabulary import Measure
 if TYPE_CHECKING:
     Frames = tuple[int, int]
 
-#: What settings know the options by.
+#: Settings keys of the options.
 STUTTER_FACTOR: Final = "stutter_factor"
 LOW_FPS: Final = "low_fps"
 WITHOUT_OUTLIERS: Final = "without_outliers"

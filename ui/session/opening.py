@@ -19,7 +19,7 @@ from .qt_time_source import Precision, QtTimeSource
 if TYPE_CHECKING:
     from inspector.sessions.attached.doors.door import Door
 
-#: The window stands still for so long at a time while a scene goes back in time.
+#: The window stands still for this long at a time while a scene is rewound.
 _SLICE_NS: Final = 50_000_000
 
 
@@ -33,7 +33,7 @@ def hosted_session(path: Path, source: TimeSource, policy: FailurePolicy) -> Ses
 
 def recorded_session(path: Path) -> Session:
     """Open a recording; raises RecordingError, which says why."""
-    # Scenes do not need SQLite, with 2 MB.
+    # Imported late: scenes do not need SQLite, which takes 2 MB.
     from inspector.sessions.recorded import RecordedSession  # noqa: PLC0415
 
     return RecordedSession(path)
@@ -41,7 +41,7 @@ def recorded_session(path: Path) -> Session:
 
 def attached_session(door: Door, on_news: Callable[[], None]) -> Session:
     """Attach to a program; ``on_news`` is called in any thread when it reports."""
-    # The links and what decodes messages are not needed for scenes.
+    # Imported late: scenes need neither the links nor what decodes messages.
     from inspector.sessions.attached.session import AttachedSession  # noqa: PLC0415
 
     session = AttachedSession(door)
@@ -51,14 +51,14 @@ def attached_session(door: Door, on_news: Callable[[], None]) -> Session:
 
 def captured_session(path: Path, column: str | None) -> Session:
     """Open a capture of another program; raises InspectorError, which says why."""
-    # Only captures need the readers of all formats.
+    # Imported late: only captures need the readers of all formats.
     from inspector.sessions.captured import CapturedSession  # noqa: PLC0415
 
     return CapturedSession(path, column)
 
 
 def launch_of(scene: Path) -> Door:
-    """Return the door to the program that the file of a scene is to Python."""
+    """Return the door that runs the file of a scene as an ordinary Python program."""
     from inspector.sessions.attached.doors.launch import Launch  # noqa: PLC0415 - needed by few
 
     return Launch((sys.executable, str(scene)), scene.parent)

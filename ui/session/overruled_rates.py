@@ -47,7 +47,7 @@ class OverruledRates(QObject):
         super().__init__(bridge)
         self.by_clock: dict[int, OverruledRate] = {}  # The rates that did not last, by clock
         self._bridge = bridge
-        # By clock: the command, the rate that it set, and the one before.
+        # By clock: the number of the command, the rate that it set, and the rate before it.
         self._wanted: dict[int, tuple[int, int, int]] = {}
         self._seen = 0
         bridge.facts_due.connect(self._on_refreshed)
@@ -68,7 +68,7 @@ class OverruledRates(QObject):
     def _on_refreshed(self) -> None:
         commands = self._bridge.timeline.commands
         if len(commands) < self._seen:
-            # It went back in time.
+            # The session was rewound.
             self._begin()
         for record in commands[self._seen :]:
             command = None if record.refusal else command_in(record.form)
@@ -126,7 +126,7 @@ class OverruledRates(QObject):
 def _changed_since(history: History, clock_id: int, number: int, wanted_n: int) -> int | None:
     """Return when a clock was given another rate after that of a command, by no command.
 
-    ``None`` if it was not: an attached program tells of a rate some time after the command.
+    ``None`` if it was not: an attached program reports a rate some time after the command.
     """
     last = last_event(history, history.end, {CLOCK_RATE}, clock_id)
     if last is None or last[1][4]:

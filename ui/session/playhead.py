@@ -13,18 +13,18 @@ from inspector.events.history import History
 from inspector.events.timeline import Timeline
 from inspector.sessions.session import Session
 
-#: States are kept so many events apart, or as many as a longer move ...
+#: The states that are kept are this many events apart, or farther if moves are longer ...
 _STEP: Final = 1_000
-#: ... up to this one; a longer move is a jump, and the next one is not known to be as far.
+#: ... but at most this many. A longer move is a jump, after which the next may be short.
 _FARTHEST: Final = 20_000
-#: So many states before the playhead are worked out ahead of it, ...
+#: This many states before the playhead are computed ahead of time, ...
 _AHEAD: Final = 12
-#: ... and so many are kept, fewer where they have many clocks, timers and members.
+#: ... and this many are kept, fewer if together they have more parts (clocks, timers, members).
 _MOST_KEPT: Final = 16
 _MOST_PARTS: Final = 160_000
-#: Events folded in a piece of work that is done ahead: a millisecond or two.
+#: Events folded in one piece of the work done ahead of time: a millisecond or two.
 _PIECE: Final = 1_500
-#: Milliseconds from one move to the next while the playhead moves by itself.
+#: Milliseconds between moves while the playhead moves by itself.
 _PLAY_MS: Final = 16
 
 
@@ -35,7 +35,7 @@ class Playhead(QObject):
     once a turn of the event loop.
     """
 
-    # It is at another instant; session nanoseconds, or None for the present
+    # The playhead is at another instant: session nanoseconds, or None for the present
     changed = Signal(object)  # int | None
     playing_changed = Signal(bool)  # It began or ceased to move by itself
 
@@ -54,7 +54,7 @@ class Playhead(QObject):
         self._clock = clock
         self._queue_turn = queue_turn
         self._session: Session | None = None
-        # That of the session may be another one already, after a rewind that was not reported.
+        # Kept here, because after a rewind that was not reported yet the session has another one.
         self.history: History | None = None
         self._states: _NearStates | None = None
         self.at_ns: int | None = None  # The instant that is shown, None for the present
@@ -111,9 +111,9 @@ class Playhead(QObject):
         return self._near_states(self.history).state_at(self.at_ns)
 
     def expect_at(self, at_ns: int | None) -> None:
-        """Work out ahead what a move to an instant and from there back takes.
+        """Compute ahead of time what a move to an instant, and back from there, will need.
 
-        ``None`` says that none is expected while the present is shown.
+        ``None``: while the present is shown, no such move is expected.
         """
         if at_ns is not None:
             self._expected_ns = at_ns
@@ -166,7 +166,7 @@ class Playhead(QObject):
 
     @Slot()
     def _play_on(self) -> None:
-        # From where it was put last, so that it can be moved by hand meanwhile.
+        # Counted from where it was put last, so that it can be moved by hand meanwhile.
         from_ns, began_ns = self._played_from
         self.move_to(from_ns + self._clock() - began_ns)
         if self.at_ns == self.range_ns[1]:
@@ -178,7 +178,7 @@ class Playhead(QObject):
         if self.at_ns != self._announced:
             self._announced = self.at_ns
             self.changed.emit(self.at_ns)
-            # Behind all that shows this move.
+            # Queued after everything that shows this move.
             self.expect_at(self.at_ns)
 
 
@@ -196,7 +196,7 @@ class _NearStates:
         self._cursor = 0
         self._at_ns = 0
         self._step = _STEP
-        # The state on its way to the next one that is kept, its cursor, and that of the other.
+        # A state on its way to the next one to keep, its cursor, and the cursor to reach.
         self._ahead: tuple[Timeline, int, int] | None = None
         self._unknown: set[int] = set()  # Cursors before which events are missing
 
@@ -235,7 +235,8 @@ class _NearStates:
         places = {self._place(cursor - number * self._step) for number in range(ahead)}
         if self._ahead is None or self._ahead[2] not in places:
             missing = places - self._kept.keys() - self._unknown
-            # The way to the first is long, so several are worked out at a time.
+            # Reaching the first missing state takes long, so several are computed in a row, and
+            # only when one of the nearer half is missing.
             if not missing & set(sorted(places)[len(places) // 2 :]):
                 return False
             place = min(missing)
@@ -254,7 +255,7 @@ class _NearStates:
         self._ahead = None
         before = self._kept.keys() & places
         self._keep(place, state, places)
-        # Not if they are larger than was thought: others of them would be given up for each.
+        # Stop if another wanted state was given up for this one: states are larger than assumed.
         return before <= self._kept.keys()
 
     def _place(self, cursor: int) -> int:
@@ -282,7 +283,7 @@ class _NearStates:
         if at < 0 or not self._leads_to(cursor, at):
             at, state = place, history.state_before(place)
             if state.events_folded != at or not self._leads_to(cursor, at):
-                # Events are missing, and it is the last state that is known.
+                # Events are missing, so this is the last state that is known.
                 return cursor, history.state_before(cursor)
             self._keep(at, state)
         elif at < place:
@@ -295,7 +296,7 @@ class _NearStates:
     def _keep(self, at: int, state: Timeline, wanted: AbstractSet[int] = frozenset()) -> None:
         """Keep a state, and give up those that are farthest away, wanted ones last."""
         kept = self._kept
-        # Worked out once here, and not in every copy.
+        # Computed once here instead of in every copy.
         state.resolve_dues()
         kept[at] = state
         parts = sum(map(_parts, kept.values()))
@@ -313,7 +314,7 @@ def _step_for(move: int) -> int:
 
 
 def _is_large(state: Timeline) -> bool:
-    """Return whether so few such states are kept that none is for the way back."""
+    """Return whether at most one such state can be kept, so that none is for the way back."""
     return 2 * _parts(state) > _MOST_PARTS
 
 

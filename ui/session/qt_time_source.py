@@ -13,28 +13,29 @@ from PySide6.QtCore import QAbstractEventDispatcher, QObject, Qt, QTimer
 from inspector.clocks.sources.wake_errors import WakeErrors, WakeErrorSummary
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
-#: Further away than this, a coarse timer waits first: it lets the processor sleep longer.
+#: For a wake-up further away than this, a coarse timer waits first: it lets the processor sleep
+#: longer.
 _FAR_NS: Final = 5 * NS_PER_SECOND
-#: A coarse timer is up to 5 % late, so it is set for earlier by more than that, and what is
-#: left is waited for precisely.
+#: A coarse timer is up to 5 % late, so it is set for earlier by more than that, and a precise one
+#: waits for the rest.
 _COARSE_PERCENT: Final = 90
 _COARSE_MARGIN_NS: Final = NS_PER_SECOND
-#: Look at the clock at least this often: it may have stood still with the machine.
+#: The clock is read at least this often: it may have stood still while the machine slept.
 _RECHECK_NS: Final = 60 * NS_PER_SECOND
 
-#: How much too late a QTimer comes as a rule, to begin with, and what is taken for more
-#: than the rule. It is armed for that much earlier.
+#: How late a QTimer is as a rule, as assumed at first, and the most that is taken for the rule.
+#: It is armed for that much earlier.
 _LATE_NS: Final = 150_000
 _MOST_LATE_NS: Final = 400_000
-#: What is still missing when it comes too early goes through the event loop: at most this
-#: much, and when fine is wanted a whole millisecond more.
+#: When the timer comes too early by at most this, turns of the event loop pass the time; with
+#: fine precision it may be a whole millisecond more.
 _FINISH_NS: Final = 150_000
 _FINE_FINISH_NS: Final = NS_PER_MS + _MOST_LATE_NS
 
-#: How often the timer comes before the measured errors are tidied up.
+#: The measured errors are tidied up after every so many timeouts of the timer.
 _SETTLED_AFTER: Final = 1_024
 
-#: Mean distance of wake-ups below which fine is not worth its price: 300 a second.
+#: Mean distance of wake-ups below which fine precision is not worth its price: 300 a second.
 _CROWDED_NS: Final = NS_PER_SECOND // 300
 _IDLE_GAP_NS: Final = 100 * NS_PER_MS
 
@@ -106,7 +107,7 @@ class QtTimeSource:
         self.wakes = 0  # How often the QTimer came, also too early
         self.on_entry: Callable[[], None] | None = None  # Called before each wake-up
         self.on_exit: Callable[[], None] | None = None  # Called after each that was armed for next
-        # Comparing with the member itself costs several times as much in Python 3.11.
+        # A flag: comparing with the enumeration member is several times slower in Python 3.11.
         self._is_fine = precision is Precision.FINE
         self._clock = clock
         self._owner = get_ident()
@@ -115,7 +116,7 @@ class QtTimeSource:
         self._asked_ns = 0
         # The instant for which the timer was armed, None while it is not.
         self._armed_ns: int | None = None
-        # When a precise timer would come were it exact, 0 while that is not of interest.
+        # When a precise timer would come if it were exact; 0 while its lateness is not measured.
         self._expected_ns = 0
         self._late_ns = _LATE_NS
         self._is_coarse = False
@@ -153,8 +154,8 @@ class QtTimeSource:
         return self._errors.summary()
 
     def restart_measurement(self) -> None:
-        """Forget how late the wake-ups were, this one too if it is asked for inside of one."""
-        # A wake-up adds its error to what was there when it began.
+        """Forget how late the wake-ups were, including the one under way."""
+        # A new object: a wake-up under way adds its error to the one that was there when it began.
         self._errors = WakeErrors()
 
     def now_ns(self) -> int:
@@ -189,7 +190,7 @@ class QtTimeSource:
         ``on_poll`` is called before each time round the event loop until a wake-up is due.
         """
         self._check_thread()
-        # There is none before the application.
+        # There is no dispatcher before there is an application.
         dispatcher = cast("QAbstractEventDispatcher | None", QAbstractEventDispatcher.instance())
         if dispatcher is None:
             return
@@ -200,7 +201,7 @@ class QtTimeSource:
         self._on_wait, self._on_poll = on_wait, on_poll
 
     def attach(self, on_wake: Callable[[], None]) -> None:
-        """Say what to call on a wake-up: on the owner's thread and never early."""
+        """Set what to call on a wake-up, on the owner's thread and never early."""
         self._check_thread()
         self._on_wake = on_wake
 
@@ -213,7 +214,7 @@ class QtTimeSource:
         self._on_wake = self._wanted_ns = None
         self.report_waits(None)
         self._disarm()
-        # Not left to the garbage collector, which may run on any thread.
+        # Deleted here and not by the garbage collector, which may run on any thread.
         self._timer.deleteLater()
 
     def wake_if_due(self) -> None:
@@ -226,12 +227,12 @@ class QtTimeSource:
             self._errors.settle()
         wanted_ns = self._wanted_ns
         if wanted_ns is None or self.is_waking:
-            # Inside a wake-up that runs an event loop of its own; it arms when it is over.
+            # A wake-up may run an event loop of its own; it arms the timer when it is over.
             self._armed_ns = None
             return
         now_ns = self._clock()
         if self._expected_ns:
-            # How late the QTimer comes as a rule: a mean, each weighing an eighth.
+            # How late the QTimer is as a rule: a running mean, each new value weighing an eighth.
             late_ns = min(now_ns - self._expected_ns, _MOST_LATE_NS)
             self._late_ns += (late_ns - self._late_ns) >> 3
             self._expected_ns = 0
@@ -255,7 +256,7 @@ class QtTimeSource:
                 self._on_wake()
         finally:
             self.is_waking = False
-            # Only now, so that the scene does not wait for it.
+            # After the wake-up, so that the scene does not wait for it.
             add_error(now_ns - max(asked_ns, wanted_ns))
             self._go_on(now_ns)
 
@@ -267,7 +268,7 @@ class QtTimeSource:
             self.on_exit()
 
     def _note_gap(self, now_ns: int) -> None:
-        """Learn how close wake-ups are: a mean, each weighing an eighth."""
+        """Learn how close wake-ups are: a running mean, each new gap weighing an eighth."""
         gap_ns = min(now_ns - self._woken_at_ns, _IDLE_GAP_NS)
         self._mean_gap_ns += (gap_ns - self._mean_gap_ns) >> 3
         self._woken_at_ns = now_ns

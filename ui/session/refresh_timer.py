@@ -1,9 +1,9 @@
-"""When the window is refreshed: as often as is worth while, and never while the window is hidden.
+"""When the window is refreshed: as often as is worthwhile, and never while it is hidden.
 
-The scene comes first: what there is to do is done in small pieces, as many in a turn of the
-event loop as take little time together, and none just before the scene is due. What a turn has
-changed is painted at once, and each time costs as much as a small panel. When frames slip,
-refreshes are further apart.
+The scene comes first: refreshing is divided into small pieces. A turn of the event loop does as
+many of them as take little time together, and none just before the scene is due. What a turn has
+changed is painted at its end, and each such paint costs as much as a small panel. When frames
+slip, refreshes are further apart.
 """
 
 from __future__ import annotations
@@ -19,46 +19,46 @@ from shiboken6 import isValid
 from inspector.sessions.session import SessionPhase
 from inspector.timebase import NS_PER_MS
 
-#: Milliseconds from one refresh to the next, at least: at sixty frames a second every other frame
-#: is waited for and shown, thirty a second, enough for pictures that move.
+#: Least milliseconds between refreshes: at sixty frames a second every other frame is waited for
+#: and shown, which is enough for moving pictures.
 REFRESH_MS: Final = 30
-#: The same at most, however much the window gives way; also while a session runs in which nothing
-#: happens, as only digits move, or stands still and something of it is on its way to a file.
+#: Most milliseconds between refreshes, however much the window gives way to the scene. Also used
+#: for a running session in which nothing happens, as only digits change, and for one that stands
+#: still but is being written to a file.
 QUIET_REFRESH_MS: Final = 250
-#: Refreshes in a row before a session counts as quiet, unless so many of them have found events
-#: in so short a time: the picture need not flow from one rare event to the next.
+#: A session is quiet after this many refreshes. Refreshes that find events end that only if this
+#: many have found some within this time: the picture need not flow between rare events.
 _QUIET_AFTER: Final = 4
 _FREQUENT_NS: Final = 500 * NS_PER_MS
-#: So many milliseconds after a program reports events, all up to these have come.
+#: Milliseconds after a program's report of events by which all earlier events have come, too.
 _SETTLED_MS: Final = 55
-#: A piece of work takes less than this with what it has painted; it waits if the scene is due
-#: earlier.
+#: A piece of work and its painting take less than this; it waits if the scene is due earlier, ...
 _PIECE_NS: Final = 6 * NS_PER_MS
-#: But not more than twice: a scene that is due all the time would never be shown.
+#: ... but only this many times: a scene that is due all the time would never be shown.
 _MOST_WAITS: Final = 2
-#: So long after the last move by hand, the next one is taken to be over.
+#: The user has stopped moving the playhead or the view this long after the last move.
 _REST_MS: Final = 150
-#: No other piece begins in a turn that has taken so long.
+#: No other piece is begun in a turn that has taken this long.
 _TURN_NS: Final = 4 * NS_PER_MS
 
 
 class Slowing:
-    """By how much refreshes are further apart than they could be, for the sake of the scene.
+    """How much less often the window is refreshed, for the sake of the scene.
 
-    They are when frames come late and the window itself takes part of the blame.
+    Refreshes move apart when frames are late and the window itself is partly to blame.
     """
 
-    #: How long frames are watched before anything is decided.
+    #: How long frames are watched before each decision.
     WATCHED_NS: Final = 500 * NS_PER_MS
     #: A frame is late when it takes this many times as long as it should.
     LATE: Final = 1.5
-    #: The share of frames that may be late, and what the window may take of the time.
+    #: The share of frames that may be late, and the share of the time that the window may take.
     LATE_SHARE: Final = 0.05
     OWN_SHARE: Final = 0.25
     STEP: Final = 1.5
     MOST: Final = QUIET_REFRESH_MS / REFRESH_MS
-    #: After this many watches without late frames in a row, refreshes come closer again; after
-    #: twice as many each time that this made frames late at once.
+    #: After this many watches in a row without late frames, refreshes come closer again. The number
+    #: doubles each time that this makes frames late at once.
     CALM_WATCHES: Final = 4
     MOST_CALM_WATCHES: Final = 64
 
@@ -75,10 +75,10 @@ class Slowing:
     def note(
         self, intervals_ns: Iterable[int], period_ns: float, *, passed_ns: int, own_ns: int
     ) -> None:
-        """Watch for a while what became of the frames of a scene that runs.
+        """Count the late frames of a running scene, and decide once enough time was watched.
 
-        New are frames that took ``intervals_ns`` where each should take ``period_ns``; of the
-        ``passed_ns`` since, the window itself took ``own_ns``.
+        The new frames took ``intervals_ns``, where each should take ``period_ns``; of the
+        ``passed_ns`` since the last call, the window itself took ``own_ns``.
         """
         for interval_ns in intervals_ns:
             self._frames += 1
@@ -107,7 +107,7 @@ class Slowing:
 
 
 class Follower(Protocol):
-    """What is asked for a refresh whenever the session was refreshed."""
+    """Something that is asked to refresh whenever the session was refreshed."""
 
     period_end_ns: int  # Before, it would only wait
     is_waiting: bool  # Whether it has been asked since its last refresh
@@ -120,14 +120,14 @@ class RefreshTimer(QObject):
     """Says when to refresh, and whose turn it is.
 
     Refreshes follow one another while the session runs or is written to a file, and after a
-    request until one finds nothing new. Each begins with :attr:`due`, for what is new to be
-    taken in; those who show it then ask for a turn each. The next one begins when all have
-    had theirs, so all of them show the same instant. One that takes long is followed by as
-    long a pause: half of the time is not the window's.
+    request until one finds nothing new. Each begins with :attr:`due`, upon which new events are
+    taken in; the widgets that show them then ask for a turn each. The next refresh begins when
+    all have had their turns, so all show the same instant. A refresh that takes long is followed
+    by an equally long pause, so that half of the time is left to others.
     """
 
     due = Signal()  # Take in what is new now
-    # Whether the user is moving the playhead or the view: every picture is awaited then
+    # Whether the user is moving the playhead or the view, and so waits for every picture
     moving_changed = Signal(bool)
 
     _requested = Signal(int)
@@ -139,15 +139,15 @@ class RefreshTimer(QObject):
         clock: Callable[[], int],
         processor_clock: Callable[[], int] = thread_time_ns,
     ) -> None:
-        """Stand still.
+        """Begin without refreshes.
 
-        The clocks are nanoseconds that pass, and nanoseconds that the thread has computed.
+        The clocks return nanoseconds: of passing time, and of processor time of this thread.
         """
         super().__init__(parent)
         # What the session was doing at the last refresh, None without any session
         self.phase: SessionPhase | None = None
-        # Whether a file was being written then, or other processes report: what becomes of that is
-        # no event
+        # Whether at that refresh a file was being written or other processes could report, of
+        # which the log has no events
         self.is_writing = False
         self.slowing = Slowing()  # By how much the window gives way to the scene
         # Returns how soon the scene is due, None if it is not
@@ -190,7 +190,7 @@ class RefreshTimer(QObject):
 
     @property
     def is_lively(self) -> bool:
-        """Whether the session runs and refreshes find something new again and again."""
+        """Whether the session runs and refreshes keep finding something new."""
         is_running = self.phase is SessionPhase.RUNNING
         return is_running and self.is_visible and self._quiet_turns < _QUIET_AFTER
 
@@ -204,7 +204,7 @@ class RefreshTimer(QObject):
         return max(least_ms, min(round(least_ms * factor), QUIET_REFRESH_MS))
 
     def forget_session(self) -> None:
-        """Forget the session that was refreshed: another one is taken as lively."""
+        """Forget the session that was refreshed; the next one is assumed to be lively."""
         self.phase = None
         self.is_writing = False
         self.slowing = Slowing()
@@ -239,7 +239,7 @@ class RefreshTimer(QObject):
         self._began_ns = self._clock()
 
     def end_turn(self, *, has_news: bool) -> None:
-        """Arm for the next refresh, if one is needed; news are events that this one has found."""
+        """Arm for the next refresh, if one is needed; ``has_news`` if this one has found events."""
         self._spent_ns += self._clock() - self._began_ns
         self._quiet_turns += 1
         if has_news:
@@ -266,7 +266,7 @@ class RefreshTimer(QObject):
         self._frame_ns = round(period_ns)
 
     def note_standstill(self) -> None:
-        """Say that the scene does not run: what passes until it does tells nothing."""
+        """Say that the scene does not run: the time until it does says nothing about frames."""
         self._noted = None
         self._frame_ns = 0
 
@@ -277,21 +277,21 @@ class RefreshTimer(QObject):
         is_over = self._quiet_turns and self.phase is not SessionPhase.RUNNING
         if self.phase is None or not self.is_visible or (is_over and not self.is_writing):
             self._timer.stop()
-            # No refresh follows that they could wait for.
+            # No refresh follows that the followers could wait for.
             for each in [each for each in self._followers if each.is_waiting]:
                 self._ask(each)
             return
         is_quiet = is_over or self._quiet_turns >= _QUIET_AFTER
         wait_ms = self.period_ms(QUIET_REFRESH_MS if is_quiet else REFRESH_MS)
         passed_ms = (self._clock() - self._began_ns) // NS_PER_MS
-        # Half of the time is left to others, what passed between turns included.
+        # Half of the time is left to others, including what has passed between turns.
         pause_ms = 2 * self._spent_ns // NS_PER_MS - passed_ms
         arm_ms = max(1, wait_ms - passed_ms, min(pause_ms, QUIET_REFRESH_MS))
         self._armed_from_ns = self._clock() + arm_ms * NS_PER_MS
         self._timer.start(arm_ms + self._wait_ms(self._until_frame_ns(arm_ms)))
 
     def come_with_frame(self) -> None:
-        """Refresh now if it is time: with a frame that has just run, the thread wakes up once."""
+        """Refresh now if it is time: right after a frame, the thread need not wake up again."""
         if self._timer.isActive() and self._clock() >= self._armed_from_ns:
             self._timer.stop()
             self._become_due()
@@ -309,7 +309,7 @@ class RefreshTimer(QObject):
         """Return how long to wait for a scene that is due too soon for a piece of work, else 0."""
         if left_ns is None or left_ns >= _PIECE_NS:
             return 0
-        # A millisecond more: timers come up to one too early, and what came would wait again.
+        # A millisecond more: timers may come that much too early, and the piece would wait again.
         return max(0, -(-left_ns // NS_PER_MS) + 1)
 
     @property
@@ -349,9 +349,9 @@ class RefreshTimer(QObject):
     def queue_turn(
         self, owner: QObject, refresh: Callable[[], object], *, can_wait: bool = False
     ) -> None:
-        """Have something refreshed in a turn to come, unless its owner is gone by then.
+        """Call ``refresh`` in a later turn, unless its owner is gone by then.
 
-        What can wait has its turn when the user does not move anything.
+        If it can wait, its turn comes when the user is not moving anything.
         """
         if can_wait and self.is_moving:
             self._later.append((owner, refresh))
@@ -383,7 +383,7 @@ class RefreshTimer(QObject):
 
     @Slot()
     def _do_piece(self) -> None:
-        """Do what comes next, unless the scene would wait for it, and more if that took little."""
+        """Do the next piece, unless the scene would have to wait, and more if it took little."""
         left_ns = self.until_wake_ns()
         if left_ns is not None and left_ns < _PIECE_NS and self._waits < _MOST_WAITS:
             self._waits += 1
@@ -416,7 +416,7 @@ class RefreshTimer(QObject):
             refresh()
         self._spent_ns += self._clock() - began_ns
         if not self._pieces and (self._is_due or self._timer.isActive()):
-            # As long a pause as everything took together.
+            # Measure the pause anew, now that the time of all turns is known.
             self._is_due = False
             self._arm()
 
