@@ -1,4 +1,4 @@
-"""The base class of all commands, their registry, and their target."""
+"""The base class of all commands, their registry, their target, and what can be undone."""
 
 from __future__ import annotations
 

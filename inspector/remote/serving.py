@@ -1,4 +1,4 @@
-"""The command ``serve``, after its arguments are parsed."""
+"""The command ``serve``: its socket or pipes, its clients, and how long a slow one may take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of all clocks: what time it is on each, and what stops it."""
+"""The table of all clocks, its filter, what time it is on each, and what stops it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exports the frame-time graph or its data, with a preview of exactly what is written."""
+"""The export dialog: format, suggested file name, and a preview of exactly what is written."""
 
 from __future__ import annotations
 

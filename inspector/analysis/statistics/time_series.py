@@ -1,4 +1,4 @@
-"""Frame times prepared for statistics, and the percentile rules of different tools."""
+"""Frame times prepared for statistics, limits of stutter, and percentile rules of tools."""
 
 from __future__ import annotations
 

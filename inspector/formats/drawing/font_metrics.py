@@ -1,4 +1,4 @@
-"""Widths of text, measured from the bundled fonts so that every writer agrees."""
+"""The bundled fonts: family, files, and widths of text, so that every writer agrees."""
 
 import unicodedata
 from functools import lru_cache
