@@ -1,1 +1,1 @@
-"""Sources of events that may accept commands: one face for the window and the CLI."""
+"""Sources of events that may accept commands, with one interface for the window and the CLI."""

@@ -1,7 +1,7 @@
 """The bookmarks, notes and named ranges of a session: added, changed, removed, undone.
 
-They say something about the session and change nothing in it, so they are neither commands
-nor events: what the scene does, and the digest of it, is the same with and without them.
+They describe the session and change nothing in it, so they are neither commands nor events: the
+scene and its digest are the same with and without them.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from typing_extensions import override
 
 from inspector.events.annotations import Annotation, AnnotationChange, AnnotationError, checked
 
-#: More of them are of no use.
+#: Most annotations of a session; nobody could use more.
 MOST: Final = 10_000
 _MOST_UNDONE: Final = 200
 
-#: Keeps changes somewhere else too, all or none; returns their numbers there. Raises to refuse.
+#: Stores changes elsewhere, such as in a file, all or none; returns their numbers there, or raises
+#: to refuse them.
 Keep = Callable[[Sequence[AnnotationChange]], list[int]]
 
 
 class Annotations:
     """The annotations of a session, the earliest first; for the session's thread.
 
-    A change that cannot be kept raises a ``RecordingError``, and changes nothing.
+    A change that :attr:`keep` refuses raises a ``RecordingError``, and changes nothing.
     """
 
     def __init__(
@@ -35,7 +36,7 @@ class Annotations:
         keep: Keep | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self.keep = keep  # Keeps every change somewhere else too, before it counts; may be None
+        self.keep = keep  # Stores each change elsewhere before it is made here; may be None
         self.version = 0
         self._now = now
         self._by_number = {each.id: each for each in found}
@@ -59,7 +60,7 @@ class Annotations:
         return self._by_number.get(number)
 
     def within(self, first_ns: int, last_ns: int | None = None) -> list[Annotation]:
-        """Return the annotations that overlap a stretch of time; ``None`` for no end."""
+        """Return the annotations that overlap a span of time; ``None`` for no end."""
         return [
             each
             for each in self
@@ -67,7 +68,7 @@ class Annotations:
         ]
 
     def add(self, annotation: Annotation) -> Annotation:
-        """Add one, cleaned of characters that cannot be seen; returns it with its number."""
+        """Add an annotation without its invisible characters; returns it with its number."""
         if len(self) >= MOST:
             raise AnnotationError(f"There are {MOST:,} annotations already. Remove some first.")
         created = annotation.created or self._now().isoformat(timespec="seconds")
@@ -89,7 +90,7 @@ class Annotations:
         return changed
 
     def remove(self, *numbers: int) -> list[Annotation]:
-        """Remove some, all or none; returns what they were."""
+        """Remove annotations, all or none; returns them."""
         numbers = tuple(dict.fromkeys(numbers))
         former = [self._known(number) for number in numbers]
         if former:
@@ -104,7 +105,7 @@ class Annotations:
         return bool(self._inverse)
 
     def undo(self) -> str:
-        """Undo the last change that was not undone; returns what that came to, in words."""
+        """Undo the last change that was not undone; returns a sentence on the effect."""
         if not self._inverse:
             raise AnnotationError("There is no change of a bookmark, note or range to undo.")
         changes = self._inverse[-1]
@@ -120,7 +121,7 @@ class Annotations:
         return titles[0] if len(titles) == 1 else f"{len(titles):,} annotations were restored."
 
     def clear(self) -> None:
-        """Forget all: another run of the scene begins, at another time 0."""
+        """Forget all annotations, because another run of the scene begins at time 0."""
         if self._by_number or self._inverse:
             self._by_number.clear()
             self._inverse.clear()
@@ -133,7 +134,7 @@ class Annotations:
         return found
 
     def _kept(self, *changes: AnnotationChange) -> list[int]:
-        """Have changes kept elsewhere too; returns the numbers they have."""
+        """Store changes with :attr:`keep`; returns their numbers."""
         if self.keep is not None:
             return self.keep(changes)
         return [each.id if isinstance(each, Annotation) else each for each in changes]

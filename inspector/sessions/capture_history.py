@@ -1,8 +1,8 @@
-"""The past of a capture: its events, made from the columns of the capture as they are read.
+"""The past of a capture, whose events are made from its columns on demand.
 
-A capture of ten million frames would be twenty million events. They are not kept: frames follow
-each other with the same few events, so any of them can be made when it is asked for, and any
-state is a number of frames. Only the slices of a trace are kept as events, in one array.
+A capture of ten million frames would have twenty million events. They are not stored: each frame
+has the same few events, so any of them can be made when a reader needs it, and a state follows
+from the number of frames and calls before it.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from inspector.vocabulary import (
 
 _ROOT: Final = 1
 _ROOT_NAME: Final = "capture"
-#: Names of slices that are kept apart; those with fewer slices share a row of their track.
+#: Most names of slices with a row of their own; the rarer ones share a row of their track.
 _MOST_NAMES: Final = 5_000
 _OTHERS: Final = "(others)"
-#: Slices that are looked at together, and the most sums that are kept of them.
+#: Slices that are processed together, and the most sums that are stored of them.
 _AT_ONCE: Final = 1 << 18
 _MOST_SUMS: Final = 64
 
@@ -66,14 +66,14 @@ class CaptureHistory(WholeHistory):
         self._frames = frames.history
         self._opened = Timeline(self.strings)
         self._opened.apply_all(self._opening)
-        # The cursor from which on all events are of frames and slices
+        # The cursor of the first event of a frame or slice
         self.opened = len(self._opening)
         self.end = len(self._opening) + len(self._body)
         self.last_ns = self.events(self.end - 1, self.end)[0][0]
 
     @property
     def slices(self) -> Slices | None:
-        """Its slices; frames of which only their times are known are slices too."""
+        """Its slices; without any, its frames as slices if only their times are known."""
         frames = self._frame_times
         if self._slices is not None or frames.busy_ns.any():
             return self._slices
@@ -176,7 +176,7 @@ class CaptureHistory(WholeHistory):
                 counts[key] = counts.get(key, 0) + count
         most = sorted(counts, key=lambda key: (-counts[key], key))[:_MOST_NAMES]
         kept = np.array(sorted(most), dtype=np.int64)
-        # The last name of a track stands for those that are not kept apart.
+        # The last key of each track stands for names without a row of their own.
         others = {key - key % width + width - 1 for key in counts.keys() - set(most)}
         shown = np.array(sorted({*most, *others}), dtype=np.int64)
         texts: dict[int, int] = {}
@@ -215,16 +215,16 @@ def _keys(slices: Slices, part: slice, width: int) -> NDArray[np.int64]:
 
 
 class SliceAbout(Struct, frozen=True):
-    start_ns: int  # When it began, from the beginning of the capture
+    start_ns: int  # Its start, from the beginning of the capture
     took_ns: int  # How long it took
-    arguments: Mapping[str, object]  # What the trace says of it, as in JSON
-    # The slices that have led to it: the member of each, and when it ended.
+    arguments: Mapping[str, object]  # Its arguments in the trace, as in JSON
+    # The slices that have led to it, each by its member and its end.
     follows: tuple[tuple[int, int], ...]
-    leads: tuple[tuple[int, int], ...]  # The slices that it has led to
+    leads: tuple[tuple[int, int], ...]  # The slices that it has led to, likewise
 
 
 class _FrameEvents:
-    """The events of frames that are known by their durations, as rows of five numbers."""
+    """The events of frames of which the durations are known, as rows of five numbers."""
 
     def __init__(self, frames: FrameTimes) -> None:
         self._frames = frames
@@ -254,12 +254,11 @@ class _FrameEvents:
         return self._width * int(np.searchsorted(self._frames.at_ns, at_ns, side="right"))
 
     def folded(self, count: int) -> tuple[int, int, Iterable[tuple[int, int, int]]]:
-        """Return what the first events come to.
+        """Return the state after most of the first ``count`` events.
 
         Returns:
-            How many of them that covers; the complete frames among them; and number, calls and
-            newest duration of each member that was called. The few events that are left have to
-            be folded.
+            The number of events covered; the number of complete frames; and number, calls and
+            newest duration of each member called. The few events that are left have to be folded.
         """
         frames = count // self._width
         return frames * self._width, frames, ()
@@ -268,9 +267,9 @@ class _FrameEvents:
 class _TraceEvents:
     """The events of slices, and of the frames that some of them stand for.
 
-    Slices are in the order of their ends already, so only where frames begin and end among them
-    is kept. At the same instant, slices end before their frame, and that before the next begins,
-    which may end at once.
+    Slices are already sorted by their ends, so only the places of frame starts and ends among them
+    are stored. At the same instant, slices end before their frame, and that ends before the next
+    frame begins, which may itself end at once.
     """
 
     def __init__(
@@ -278,19 +277,19 @@ class _TraceEvents:
     ) -> None:
         self._frames, self._slices, self._members = frames, slices, members
         count = len(frames)
-        # A frame is in progress until the next one begins, the last as long as it works.
+        # A frame lasts until the next one begins, and the last one as long as its work.
         ends_ns = np.append(frames.at_ns[1:], frames.at_ns[-1:] + frames.busy_ns[-1:])
         instants_ns = np.concatenate((frames.at_ns, ends_ns))
         turns = np.concatenate((2 * np.arange(count), 2 * np.arange(count) + 1))
         order = np.lexsort((turns, instants_ns))
-        # Which frame begins or ends, and behind how many other events.
+        # For each start or end of a frame: which of the two, the frame, and its place among events.
         self._is_end, self._frame = divmod(order, max(count, 1))
         self._instants_ns = instants_ns[order]
         ends_ns = slices.start_ns + slices.took_ns
         self._places = np.searchsorted(ends_ns, self._instants_ns, side="right")
         self._places += np.arange(2 * count)
         del ends_ns
-        # Calls of each member, and how long the newest took, at regular numbers of slices.
+        # After every ``_stride`` slices: calls and newest duration of each member.
         width = int(members.max(initial=0)) + 1
         self._stride = max(_AT_ONCE, -(-len(slices) // _MOST_SUMS))
         counts, newest = np.zeros(width, np.int64), np.zeros(width, np.int64)
@@ -311,7 +310,7 @@ class _TraceEvents:
         is_slice[self._places[low:high] - start] = False
         starts_ns, took_ns = slices.start_ns[part], slices.took_ns[part].astype(np.int64)
         ends_ns = starts_ns + took_ns
-        # The frame in which a slice ends has it: an event counts from its frame.
+        # A slice belongs to the frame in which it ends, and its start counts from that frame's.
         owner = np.maximum(np.searchsorted(frames.at_ns, ends_ns, side="left") - 1, 0)
         began_ns = starts_ns - frames.at_ns[owner] if len(frames) else starts_ns
         kinds = np.full_like(ends_ns, CALL_ENDED)
@@ -337,7 +336,7 @@ class _TraceEvents:
         return None
 
     def reference(self, place: int) -> tuple[int, int]:
-        """Return by what a slice is known: its member, and when it ended."""
+        """Return the reference to a slice: its member, and when it ended."""
         return int(self._members[place]), sum(self._slices.span_ns(place))
 
     def count_until(self, at_ns: int) -> int:
@@ -347,7 +346,7 @@ class _TraceEvents:
     def folded(self, count: int) -> tuple[int, int, Iterable[tuple[int, int, int]]]:
         events = int(np.searchsorted(self._places, count))
         frames = int(np.count_nonzero(self._is_end[:events]))
-        # A frame that has begun is folded from its beginning.
+        # The events of an open frame have to be folded, from its start on.
         is_open = events - frames > frames
         begun = np.flatnonzero(self._is_end[:events] == 0)
         covered = int(self._places[begun[-1]]) if is_open else count
@@ -358,7 +357,7 @@ class _TraceEvents:
         return covered, frames, calls
 
     def _summed(self, start: int, end: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return calls and newest durations of members before an index, from known sums on."""
+        """Return the calls and newest durations of members before an index, using stored sums."""
         known = max(start, end - end % self._stride) // self._stride
         known = min(known, len(self._sums) - 1)
         counts, newest = self._sums[known]

@@ -1,4 +1,4 @@
-"""The session of a capture: what another program has written, instead of a running scene."""
+"""The session of a capture, a file that another program has written."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ from inspector.timebase import NS_PER_SECOND, format_duration
 
 #: The size of the log, in events; the history has all events.
 NEWEST: Final = 100_000
-#: How long is read before the first picture, and in each refresh after it.
+#: How long to read before the capture is first shown, and in each refresh after that.
 _FIRST_NS: Final = 400_000_000
 _SLICE_NS: Final = 40_000_000
-#: With more events, arranging them would be felt.
+#: With more events than this, arranging them in a refresh would be noticed.
 _MOST_AT_ONCE: Final = 300_000
-#: Rates of screens; frames that take a little longer than one of them were meant for it.
+#: Rates of screens; frame times that slightly exceed the period of one are taken to keep it.
 _RATES: Final = (30, 60, 75, 90, 120, 144, 165, 240, 360)
 
 
 class CapturedSession(PastSession):
     """Shows one stream of a capture, all of it past.
 
-    A long file is shown from its beginning as soon as something is read, and again once all of
-    it is; each refresh reads on. What was read is sorted in a thread of its own, and a refresh
-    after that shows it.
+    Of a long file, the beginning is shown as soon as it has been read, and the whole once all has;
+    each refresh reads on. In the end the events are sorted in a thread of their own, and the next
+    refresh shows them.
     """
 
     # The newest events, and the state before them; replaced when there is more to show
@@ -61,9 +61,12 @@ class CapturedSession(PastSession):
         stream: str | None = None,
         clock: Callable[[], int] = perf_counter_ns,
     ) -> None:
-        """Open a capture, and read the beginning of it as long as the clock tells.
+        """Open a capture, and read its beginning for a limited time.
 
-        A table may not say which column has frame times; a stream is named by a part of its name.
+        Args:
+            column: The column with frame times, for a table that does not say which it is.
+            stream: The stream to show, or a part of its name.
+            clock: Measures the time to read.
         """
         super().__init__(path)
         self._wanted = stream
@@ -105,17 +108,17 @@ class CapturedSession(PastSession):
         return False
 
     def _finish(self, reader: CaptureReader) -> None:
-        """Sort what was read, in a thread of its own: of a large trace that takes seconds."""
+        """Sort what was read in a thread of its own, as that takes seconds for a large trace."""
         self._reader = None
         self._work = _Work(lambda: self._arranged(reader.capture()))
 
     def _arranged(self, capture: Capture, *, is_complete: bool = True) -> _Arranged:
-        """Return what to show of a capture; called in any thread."""
+        """Return the history to show of a capture; from any thread."""
         stream = self._stream_of(capture, is_complete=is_complete)
         return _arranged(_file_shown(capture, stream), capture, stream)
 
     def _stream_of(self, capture: Capture, *, is_complete: bool) -> Stream | None:
-        """Return the stream to show, ``None`` if a trace has nothing that is taken for a frame."""
+        """Return the stream to show, ``None`` if no slice of a trace is taken for a frame."""
         if self._wanted is None and capture.no_frames:
             return None
         try:
@@ -123,7 +126,7 @@ class CapturedSession(PastSession):
         except CaptureError:
             if is_complete:
                 raise
-            # It may come later in the file.
+            # The stream that was asked for may come later in the file.
             return None if capture.no_frames else capture.stream()
 
     def _adopt(self, found: _Arranged) -> None:
@@ -136,11 +139,11 @@ class CapturedSession(PastSession):
         self.notes = file.notes
         # column: what the file calls the frame times
         # samples: why these are samples and not every frame; empty if they are all
-        # facts: what the file says of the frames besides their times, None for nothing
+        # facts: what else the file says about the frames, None for nothing
         self.samples, self.column, self.facts = file.samples, file.column, file.frames.facts
-        # The columns of the file beside the frame times, None for none
+        # The other columns of the file, None for none
         self.beside = file.frames.beside
-        # What the file does not say of frames: delta, busy, both or nothing
+        # What the file does not have of the frames: delta, busy, both or nothing
         self.unknown = found.unknown
         self.stream = "" if found.stream is None else found.stream.name
         self.history, self.log, self.timeline = found.history, found.log, found.timeline
@@ -213,7 +216,7 @@ class _Arranged(Struct, frozen=True, eq=False):
     log: EventLog
     timeline: Timeline
     rate: Fraction  # The rate of a screen that most frames keep
-    unknown: frozenset[str]  # What the file does not say of frames
+    unknown: frozenset[str]  # What the file does not have of the frames
 
 
 class _Work:
@@ -249,7 +252,7 @@ class _Work:
 
 
 def _file_shown(capture: Capture, stream: Stream | None) -> FrameFile:
-    """Return the frames of a stream with the notes that the window does not say by itself."""
+    """Return the frames of a stream, without notes that the window shows in another way."""
     if stream is None:
         notes = (
             capture.no_frames.replace("Name a slice with --stream", "Choose one"),
@@ -277,7 +280,7 @@ def _arranged(file: FrameFile, capture: Capture | None, stream: Stream | None = 
 
 
 def _annotations_of(file: FrameFile) -> list[Annotation]:
-    """Return the bookmarks, notes and ranges in an export of ours; its marks as bookmarks."""
+    """Return the bookmarks, notes and ranges of a file that we exported; marks are bookmarks."""
     found: list[Annotation] = []
     for each in file.frames.markers:
         kind = each.kind if each.kind in KINDS else "bookmark"

@@ -35,17 +35,17 @@ if TYPE_CHECKING:
 
 
 class FilesToCompare(Struct, frozen=True):
-    # The runs of each side: files, each perhaps with its column of frame times.
+    # The runs of each side: files, each with its column of frame times if that was named.
     sides: tuple[tuple[tuple[Path, str | None], ...], ...]
     stream: str | None = None  # Name of one of several streams, or a part of it
     without_outliers: bool = False
     with_columns: bool = False
-    # What stutters and what is slow; None leaves out the time of either.
+    # What counts as a stutter and as slow; None leaves both times out.
     stutter: StutterLimits | None = None
 
 
 def files_named(text: str) -> list[tuple[Path, str | None]]:
-    """Return files, each with a column, that a text names: a file, a folder, or ``runs/*.csv``."""
+    """Return the files, with columns, that a text names: a file, a folder, or ``runs/*.csv``."""
     path, column = split_column(text)
     if is_folder(path):
         files = [each for each in path.iterdir() if not each.name.startswith(".")]
@@ -69,8 +69,8 @@ def run_of_file(
     """Read a capture, exported frame times or a recording.
 
     Args:
-        stream: Name of one of several streams, or a part of it, of a file that has several.
-        on_progress: Called with the share that was read; what it raises ends the reading.
+        stream: Name of one of several streams in the file, or a part of it.
+        on_progress: Called with the share that has been read; an error it raises ends the reading.
     """
     if is_recording_name(path):
         with closing(recording_showing(path, stream)) as recording, as_far_as_it_goes(recording):
@@ -110,7 +110,7 @@ def run_of_file(
 def told_apart(
     runs: Sequence[ComparedRun], files: Sequence[tuple[Path | None, str | None]]
 ) -> list[ComparedRun]:
-    """Return runs, with folders or columns in the names of different files that share a name."""
+    """Return runs with folders or columns added to the names of files that share a name."""
     paths = {path for path, _ in files if path is not None}
     found = []
     for run, (path, column) in zip(runs, files, strict=True):
@@ -125,7 +125,7 @@ def told_apart(
 
 
 def _tail(path: Path, others: set[Path]) -> str:
-    """Return as much of the end of a path as tells it from others."""
+    """Return the shortest end of a path that no other path has."""
     tails = (path.parts[-depth:] for depth in range(1, len(path.parts) + 1))
     shortest = (
         each for each in tails if not any(other.parts[-len(each) :] == each for other in others)
@@ -134,7 +134,7 @@ def _tail(path: Path, others: set[Path]) -> str:
 
 
 def _lasts_ns(frames: FrameTimes) -> NsColumn | None:
-    """Return for how long each sample holds; ``None`` of frames, which are as long as they are."""
+    """Return how long each sample stands for; ``None`` for frames, which stand for themselves."""
     return (
         lasting_ns(frames.at_ns, frames.interval_ns, are_samples=True) if frames.samples else None
     )
@@ -143,7 +143,7 @@ def _lasts_ns(frames: FrameTimes) -> NsColumn | None:
 def columns_of(
     times_ns: NsColumn, beside: Beside | None, sampled_ns: NsColumn | None = None
 ) -> list[RunColumn]:
-    """Read columns beside frame times above 0; samples hold for ``sampled_ns``."""
+    """Read the other columns where frame times are above 0; samples stand for ``sampled_ns``."""
     if beside is None:
         return []
     are_frames = sampled_ns is None
@@ -161,7 +161,7 @@ def columns_of(
 
 
 def run_of_session(session: Session, name: str) -> Callable[[Progress], ComparedRun]:
-    """Return what makes a run of the frames and calls of a session as it is now, in any thread."""
+    """Return a function for any thread that makes a run of a session's present frames and calls."""
     frames, history = session.timeline.frames, session.history
     times_ns = frames.numpy("interval_ns", frames.first, frames.end)
     events, strings = [], list(history.strings)

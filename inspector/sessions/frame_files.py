@@ -1,6 +1,6 @@
-"""Frame times read from a file: one importer for each format, which knows it by its content.
+"""Frame times read from a file: one importer for each format, which recognises its content.
 
-Our own exports are read in full, any capture by one of its streams.
+Our own exports are read in full; of other captures, one stream is read.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ from inspector.timebase import MAX_NS
 from inspector.vocabulary import Share
 
 _HEAD_BYTES: Final = 4096
-#: Samples are further apart by this than the frames are long.
+#: Samples are further apart than frames are long, by at least this factor.
 _FURTHER: Final = 1.25
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-#: Characters of a column of numbers that are decoded at a time.
+#: Characters of a column of numbers that are decoded at once.
 _PIECE: Final = 1 << 18
 PARTIAL_RECORDING: Final = "Parts of the recording are missing."
 _decode_json = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -74,12 +74,12 @@ _SHARE_COLUMNS: Final = tuple(share.column for share in Share)
 class FrameFile(Struct, frozen=True):
     frames: FrameTimes
     provenance: Provenance  # Where they come from, as far as the file says
-    notes: tuple[str, ...]  # Sentences that the user should read
+    notes: tuple[str, ...]  # Sentences for the user
     has_work: bool  # Whether the file says how long the callbacks took
-    # What the file calls the frame times; empty if it has no name for them.
+    # The file's name for the frame times; empty if it has none.
     column: str = "interval_ns"
     slices: Slices | None = None  # The slices of a trace, None for a table of frames
-    missing: str = ""  # What of it could not be read, as a sentence; empty for nothing
+    missing: str = ""  # A sentence on the parts that could not be read; empty for none
 
     @property
     def samples(self) -> str:
@@ -87,16 +87,16 @@ class FrameFile(Struct, frozen=True):
         return self.frames.samples
 
     def queried(self, name: str) -> Queried:
-        """Return its frames for queries, in whose tables the file is called ``name``."""
+        """Return its frames for queries, where tables have ``name`` as the name of the file."""
         stream = self.provenance.note.removeprefix(f"column {self.column}").removeprefix(", ")
         return Queried(name, stream, self.frames)
 
 
 class Importer(Struct, frozen=True):
     name: str
-    # Whether a file is in this format, by its first bytes, at least 4,096.
+    # Whether a file has this format, judging by its first 4,096 bytes or more.
     recognises: Callable[[bytes], bool]
-    # Reads such a file; returns a FrameFile, such as captured makes, or a
+    # Reads such a file; returns a FrameFile, such as captured() makes, or an
     # inspector.formats.captures.capture.CaptureReader.
     read: Callable[[Path], object]
 
@@ -109,12 +109,13 @@ def read_frame_file(
     needs_frames: bool = True,
     on_progress: Callable[[float], None] = lambda _done: None,
 ) -> FrameFile:
-    """Read the frame times in a file, by the first importer that recognises what is in it.
+    """Read the frame times in a file with the first importer that recognises its content.
 
-    A table may not say which column has them. A stream is named by a part of its name; by default
-    it is the one with the most frames, in a trace the most likely slice. The streams of a recording
-    are the loops of its programs; by default the first. A trace of which no slice is taken for a
-    frame is refused unless frames are not needed.
+    Args:
+        column: The column with frame times, for a table that does not say which it is.
+        stream: The stream to read, or a part of its name. By default it is the one with the most
+            frames, in a trace the most likely slice, and in a recording the first loop.
+        needs_frames: Whether to refuse a trace of which no slice is taken for a frame.
     """
     if stream is not None and is_recording(path):
         return _read_recording(path, stream)
@@ -132,14 +133,14 @@ def read_frame_file(
 
 
 def open_frame_file(path: Path, column: str | None = None) -> FrameFile | CaptureReader:
-    """Return the frame times in a file, or a reader if that takes a while."""
+    """Return the frame times in a file, or a reader for formats that take a while."""
     if is_recording(path):
         return _read_by(_RECORDING, path)
     if column is not None:
         return FrameTableReader(path, column)
     with open_binary(path) as file:
         head = file.read(_HEAD_BYTES)
-    # Any text may be a table: it is tried last.
+    # Any text may be a table, so that format is tried last.
     others = [each for each in IMPORTERS if each is not _TABLE and each is not _RECORDING]
     chosen = next((each for each in others if _is_recognised(each, head)), None)
     if chosen is None:
@@ -195,7 +196,7 @@ def captured(
     notes: Iterable[str] = (),
     stream: str = "",
 ) -> FrameFile:
-    """Return frame times, whole nanoseconds, of which no more is known than how long they are."""
+    """Return frame times, in whole nanoseconds, of which nothing else is known."""
     times_ns = np.array(tuple(frame_times_ns), dtype=np.int64)
     provenance = _capture_provenance(path, column, stream)
     frames = Stream(stream, column, times_ns).frames()
@@ -220,7 +221,7 @@ def _is_recognised(importer: Importer, head: bytes) -> bool:
 
 def _read_recording(path: Path, stream: str | None = None) -> FrameFile:
     recording = recording_showing(path, stream)
-    # It closes with the last that reads these frames.
+    # The recording stays open for the frames, and is closed when nothing refers to it any more.
     with as_far_as_it_goes(recording):
         state = recording.state_before(recording.end)
         frames = FrameTimes.from_timeline(state, annotations=recording.annotations)
@@ -285,7 +286,7 @@ def _read_arrow(path: Path) -> FrameFile:
 
 
 def _read_names(there: Container[str]) -> tuple[str, ...]:
-    """Return the names of the columns to read, with the shares of intervals if they are there."""
+    """Return the names of the columns to read, including the shares of intervals if present."""
     has_shares = all(name in there for name in _SHARE_COLUMNS)
     return (*_NS_COLUMNS, *_SHARE_COLUMNS) if has_shares else _NS_COLUMNS
 
@@ -317,7 +318,7 @@ def _own_file(path: Path, head: dict[str, Any], columns: dict[str, NsColumn]) ->
 
 
 def _count(values: object) -> int:
-    """Return how many entries a list was meant to have."""
+    """Return the number of entries in a value that should be a list."""
     return len(values) if isinstance(values, list) else int(values is not None)
 
 
@@ -345,7 +346,7 @@ def _read_csv(path: Path) -> FrameFile:
     is_header = True
     count = 1
     for piece in chain(CaptureSource(path).pieces(), (b"",)):
-        # The last line of a file that was cut short has fewer cells.
+        # Only whole lines are read. If the file was cut short, its last line has too few cells.
         end = piece.rfind(b"\n") + 1 if piece else 0
         text, carry = (carry + piece[:end], piece[end:]) if end else (b"", carry + piece)
         if not piece and carry.count(b",") >= max(len(CSV_COLUMNS) - 2, *places, -1) + 1:
@@ -353,7 +354,7 @@ def _read_csv(path: Path) -> FrameFile:
         if text and is_header:
             header = text.partition(b"\n")[0].decode("latin-1").replace('"', "").strip().split(",")
             names = _read_names(header)
-            # The names of the first may follow a byte order mark.
+            # The first columns are known; their names may follow a byte order mark.
             places = [*range(len(_NS_COLUMNS)), *map(header.index, names[len(_NS_COLUMNS) :])]
             parts = {name: [] for name in names}
         lines = text.splitlines()[is_header:] if text else []
@@ -369,7 +370,7 @@ def _read_csv(path: Path) -> FrameFile:
                 quotechar='"',
                 comments=None,
                 ndmin=2,
-                # Other programs save it in encodings of their own; what is read here is digits.
+                # Other programs may save it in another encoding, but only digits are read here.
                 encoding="latin-1",
             )
         except (ValueError, OverflowError):
@@ -389,9 +390,10 @@ def _read_csv(path: Path) -> FrameFile:
 
 
 def _are_samples(frames: FrameTimes) -> bool:
-    """Return whether these are of a capture whose frames are further apart than they are long.
+    """Return whether these are samples, which are further apart than the frames are long.
 
-    Where the time of a session passes at another rate than that of its source, deltas show it.
+    In a session whose time passes at another rate than its source, too, they are further apart;
+    but there, deltas differ from intervals.
     """
     if len(frames) <= 1 or frames.busy_ns.any():
         return False
@@ -411,7 +413,7 @@ def _zeros(count: int) -> NsColumn:
 
 
 def _joined(parts: list[NsColumn]) -> NsColumn:
-    """Return the parts of a column as one, which takes no room if they are all zeros."""
+    """Return the parts of a column as one, which takes no memory if all are zeros."""
     if all(part.strides == (0,) for part in parts):
         return _zeros(sum(map(len, parts)))
     return np.concatenate(parts)
@@ -472,9 +474,9 @@ def _is_our_csv(head: bytes) -> bool:
     return head.removeprefix(_BYTE_ORDER_MARK).startswith(",".join(CSV_COLUMNS).encode())
 
 
-#: For what no other recognises.
+#: Reads any file that no other importer recognises.
 _TABLE: Final = Importer("table", lambda _head: True, FrameTableReader)
-#: Never compressed: it is read in place.
+#: Recordings are read in place, so they cannot be compressed.
 _RECORDING: Final = Importer(
     "recording", lambda head: head.startswith(SQLITE_MAGIC), _read_recording
 )

@@ -61,14 +61,14 @@ if TYPE_CHECKING:
 class HostedSession(UniformSession):
     """Runs a scene file and takes commands for it.
 
-    Errors of a scene stay in here: :attr:`status` reports a file that cannot be imported or
-    built, and a callback that raises is recorded. Reloading begins a new log and a new
-    timeline, so do not keep references to them. Everything but :meth:`submit` is for the
+    A scene's errors do not leave the session: :attr:`status` reports a file that cannot be
+    imported or built, and a callback that raises is recorded. Reloading begins a new log and a
+    new timeline, so do not keep references to them. Everything but :meth:`submit` is for the
     thread that made it.
 
     Reloading, going back in time and running a journal each begin a new
     :class:`~inspector.sessions.scene_run.SceneRun`. The session applies pending commands to
-    the present run, and keeps what outlives it.
+    the present run, and keeps everything that outlives a run.
     """
 
     capabilities: Final = frozenset(Capability) - {Capability.PROGRAM}
@@ -87,21 +87,21 @@ class HostedSession(UniformSession):
     ) -> None:
         """Load and build the scene; the source is closed with the session.
 
-        Session time begins to pass at once with ``autorun``. What a wake-up is late beyond
-        ``max_delta_ns`` is cut off.
+        With ``autorun``, session time begins to pass at once. If a wake-up is late by more than
+        ``max_delta_ns``, the rest is cut off.
         """
         # Bookmarks, notes and named ranges since the scene was loaded; going back in time keeps
         # them
         self.annotations = Annotations()
-        # What the scene draws of itself, while that is watched or recorded
+        # The pictures that the scene draws, while they are watched or recorded
         self.pictures = Pictures()
         self.recorder = Recorder(self, self.pictures)
         self.annotations.keep = self.recorder.record_annotations
         self.source = source
-        # Going back in time in progress, None for none; read-only
+        # Going back in time, while it is in progress; read-only
         self.rewinding: Rewinding | None = None
-        # The time after which a step or going back pauses until the next refresh; None for no
-        # pauses
+        # How long a step or going back may take before it waits for the next refresh; None for
+        # no limit
         self.slice_ns: int | None = None
         self._max_delta_ns = max_delta_ns
         self._is_closed = False
@@ -157,7 +157,7 @@ class HostedSession(UniformSession):
 
     @property
     def generation(self) -> int:
-        """How often the scene was reloaded; the same after going back."""
+        """How often the scene was reloaded; going back does not count."""
         return self._run.generation
 
     @property
@@ -354,7 +354,7 @@ class HostedSession(UniformSession):
             while self._commands and not self._is_busy:
                 if place is CommandPlace.BEFORE_FRAME and self._commands[0].waits_for_wake_end:
                     break
-                # A new run of the scene is not in a wake-up yet.
+                # A command that began a new run of the scene has also left the wake-up.
                 self._apply(
                     self._next_command(), place if self._run is run else CommandPlace.AT_ONCE
                 )
@@ -399,12 +399,12 @@ class HostedSession(UniformSession):
             run.hold()
 
     def begin(self) -> None:
-        """Let session time begin now, if no frame has run: the host has become ready."""
+        """Let session time begin now that the host is ready, if no frame has run."""
         if not self.frames_run and self._run.loaded is not None:
             self._run.transport.run_from_now()
 
     def measure_intervals(self) -> None:
-        """Measure from now on where the time between frames goes, if the time source can tell."""
+        """Measure from now on where the time between frames goes, if the time source can."""
         source = self.source
         if self._meter is None and isinstance(source, ReportsWaits):
             self._meter = meter = IntervalMeter(source.now_ns)
@@ -471,7 +471,8 @@ class HostedSession(UniformSession):
             raise TypeError(f"only virtual time can be advanced, not {source!r}")
         if run.loaded is None:
             return
-        # The frame period starts where the scene has run to, the source where work left it.
+        # The frame period starts at the instant that the scene has reached; after work, the
+        # source is ahead of that.
         period_ns = max(1, at_ns - run.session_ns)
         remaining_ns = max(0, period_ns - run.ahead_ns)
         run.set_period(period_ns if with_frame else period_ns + NS_PER_SECOND)
@@ -486,10 +487,10 @@ class HostedSession(UniformSession):
             run.sync()
 
     def block_ns(self, duration_ns: int) -> None:
-        """Let virtual time pass as in a host that reads its clocks once per frame.
+        """Let virtual time pass as if the host read its clocks once per frame.
 
         One frame runs, ``duration_ns`` after the previous frame or when the callbacks of that
-        frame are done. Time in its own callbacks counts towards the next frame.
+        frame have returned. Time in its own callbacks counts towards the next frame.
 
         Raises:
             TypeError: The time source is not a virtual one.
@@ -499,11 +500,11 @@ class HostedSession(UniformSession):
             raise TypeError(f"only a virtual time source can be blocked, not {source!r}")
         if self._run.loaded is None:
             return
-        # A frame is due at once, so that it runs at the end of the jump.
+        # With a period of 1 ns, a frame is due at once and so runs at the end of the jump.
         self._run.set_period(1)
         source.jump_ns(max(1, duration_ns - self._run.ahead_ns))
         source.wake_if_due()
-        # Wake-ups requested for this instant belong to the frame; another frame does not.
+        # Wake-ups for this instant belong to the frame, but no other frame may run.
         self._run.set_period(duration_ns + NS_PER_SECOND)
         source.pass_ns(0)
 
@@ -527,7 +528,7 @@ class HostedSession(UniformSession):
     def _reload(self, number: int) -> None:
         former, breakpoints = self._run, self._run.breakpoints
         begun = former.journal.beginning
-        # A scene that could not be built runs once it is fixed, as it would have.
+        # A scene that could not be built will run as was intended before.
         runs = begun.runs if former.loaded is None else former.is_running
         former.close()
         beginning = structs.replace(
@@ -552,9 +553,9 @@ class HostedSession(UniformSession):
     def run_again(self, journal: Journal, *, keeps_all: bool = False) -> None:
         """Rebuild the scene and replay a journal to its end, without waiting for real time.
 
-        Session time is held afterwards if it was held at the end of the journal, which must be
-        of a scene on the same sort of time source, manual or not. With ``keeps_all``, the log
-        drops no events.
+        Session time is held afterwards if it was held at the end of the journal. The journal must
+        be that of a scene on the same sort of time source, manual or not. With ``keeps_all``, the
+        log drops no events.
         """
         former = self._run
         former.close()
@@ -591,13 +592,13 @@ class HostedSession(UniformSession):
         self.rewinding = rewinding = Rewinding(command, number, frame, former, second)
         self._go_on_rewinding()
         if rewinding.applied is None and former.is_running:
-            # Until this is done, the session shows the former run and can be resumed there.
+            # Meanwhile the session shows the former run, which is held, and can be resumed there.
             former.apply(Hold(), number, place=place)
             rewinding.number = former.command_number = number + 1
         return True
 
     def _go_on_rewinding(self) -> None:
-        """Replay a slice, and hand over to the second run at the end."""
+        """Replay for a limited time, and hand over to the second run at the end."""
         rewinding = self.rewinding
         if rewinding is None:
             return
@@ -605,7 +606,7 @@ class HostedSession(UniformSession):
             with self._commands_wait():
                 is_done = rewinding.go_on(self.slice_ns)
         except BaseException:
-            # Such as the user's Ctrl+C.
+            # For example, the user has pressed Ctrl+C.
             self.rewinding = None
             rewinding.give_up()
             raise
@@ -613,7 +614,7 @@ class HostedSession(UniformSession):
             self._hand_over(rewinding)
 
     def _cancel_rewind(self) -> None:
-        """Cancel going back in time, and stay where the session was, held."""
+        """Cancel going back in time; the session stays held where it was."""
         rewinding, self.rewinding = self.rewinding, None
         if rewinding is None:
             return
@@ -636,7 +637,7 @@ class HostedSession(UniformSession):
         run.note_rewind(rewinding.number, applied)
         self.pictures.forget_from(run.frames_run)
         if run.source.is_manual:
-            # The source is at another reading than the scene, which matters when it runs.
+            # The source's reading differs from the scene's, which matters when the scene runs.
             run.note(Reading.ADVANCED, run.source.relative_ns)
         if run.loaded is not None:
             run.watch_from_here()
@@ -645,5 +646,5 @@ class HostedSession(UniformSession):
 
 @lru_cache(maxsize=4)
 def _running_status(title: str) -> SessionStatus:
-    # Asked for several times in each refresh.
+    # Called several times in each refresh.
     return SessionStatus(SessionPhase.RUNNING, f"“{title}” is running.")

@@ -1,4 +1,4 @@
-"""Measures where the time between two frames goes, and that of timers among it."""
+"""Measures where the time between two frames goes, and how much of it timers take."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ SharesEvent: TypeAlias = tuple[int, int, int]
 
 #: On Windows the processor time of a thread advances in steps of 15.6 ms, too coarse for frames.
 _PROCESSOR_CLOCK: Final = None if os.name == "nt" else thread_time_ns
-# Plain numbers: several times a frame, members of an enum are too slow.
+# Plain numbers, as members of an enum would be too slow several times per frame.
 _CALLBACKS, _INSPECTOR, _COLLECTION, _LATE, _IDLE = map(int, Share)
-#: Once round an event loop in which nothing happens takes less than this, in nanoseconds.
+#: A turn of an event loop in which nothing happens takes less than this.
 _IDLE_TURN_NS: Final = 100_000
 #: Shares that are too long for the interval are shortened in this order.
 _SHORTENED: Final = (_IDLE, _LATE, _INSPECTOR, _COLLECTION, _CALLBACKS)
@@ -32,15 +32,15 @@ class ReportsWaits(Protocol):
     def report_waits(
         self, on_wait: Callable[[], None] | None, on_poll: Callable[[], None] | None = None
     ) -> None:
-        """Call something before each wait on the thread of the source, or nothing more.
+        """Call ``on_wait`` before each wait of the source's thread; ``None`` ends this.
 
-        ``on_poll`` is called each time the thread, instead of sleeping, goes round its event loop
-        until a wake-up is due.
+        ``on_poll`` is called for each turn of the event loop if the thread polls instead of
+        sleeping, because a wake-up is due soon.
         """
 
 
 class KnownShares:
-    """The shares of frames that have run before, for a run that repeats them."""
+    """The shares that were measured in a former run, for a run that repeats its frames."""
 
     def __init__(self, frames: FrameHistory) -> None:
         self.calls_ns = 0
@@ -58,12 +58,12 @@ class KnownShares:
 class IntervalMeter:
     """Adds up the shares of the time between two frames of a session in real time.
 
-    The thread waits, works, or is in a wake-up. Of a wait, what the processor was not used for
-    is idle, and late from the instant at which a wake-up was wanted; poll comes first, then
-    whatever it was ended by. A turn of the event loop that finds nothing to do but that it is not
-    yet time is a wait, too. Work uses the processor, or else it is unknown what it waited for.
-    A wake-up consists of callbacks, which the run adds to :attr:`calls_ns`, and of the inspector.
-    Garbage collection is in none of them. For the thread of the session.
+    The thread waits, works, or is in a wake-up. The part of a wait without processor time is idle,
+    or late after the instant at which a wake-up was wanted; processor time is taken to come last,
+    for what ended the wait. A turn of the event loop that only finds no wake-up due is a wait, too.
+    Of work, the processor time is the inspector's, and what it waited for is unknown. A wake-up
+    consists of callbacks, which the run adds to :attr:`calls_ns`, and of the inspector. Garbage
+    collection is a share of its own. For the thread of the session.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class IntervalMeter:
     # --------------------------------------------------------- what happens in the thread
 
     def want(self, at_ns: int | None) -> None:
-        """Take note of when a wake-up is wanted; time does not count while none is."""
+        """Note when a wake-up is wanted; while none is, time is not counted."""
         self._wanted_ns = at_ns
         if self._is_counting is (at_ns is not None):
             return
@@ -101,7 +101,7 @@ class IntervalMeter:
         self._is_waiting = self._is_polling = False
 
     def until_wake_ns(self) -> int | None:
-        """Return how soon a wake-up is wanted, ``None`` while none is; from any thread."""
+        """Return the time until a wake-up is wanted, ``None`` while none is; from any thread."""
         wanted_ns = self._wanted_ns
         return None if wanted_ns is None else wanted_ns - self._clock()
 
@@ -111,12 +111,12 @@ class IntervalMeter:
             self._is_waiting, self._is_polling = True, False
 
     def poll(self) -> None:
-        """Take note that the thread goes round its event loop, for a wake-up is due soon."""
+        """Note that the thread polls its event loop, because a wake-up is due soon."""
         self.wait()
         self._is_polling = self._is_waiting
 
     def wake(self, at_ns: int) -> None:
-        """Take note of a wake-up that has read the time."""
+        """Note the beginning of a wake-up that has read the time."""
         self._end(at_ns)
         self._is_in_wake = self._is_counting = True
         self._calls_before_ns = self.calls_ns
@@ -136,7 +136,7 @@ class IntervalMeter:
         self._begin(now_ns)
 
     def note_collection(self, phase: str, _info: object) -> None:
-        """Take note of a garbage collection in this thread; called by Python."""
+        """Note a garbage collection in this thread; called by Python."""
         if get_ident() != self._owner:
             return
         now_ns = self._clock()
@@ -151,7 +151,7 @@ class IntervalMeter:
     def measured(self, _frame: int, interval_ns: int) -> SharesEvent | None:
         shares, self._shares_ns = self._shares_ns, [0, 0, 0, 0, 0]
         if not self._is_in_wake:
-            # A step: its time has not passed.
+            # In a step, no real time has passed between frames.
             return None
         return shares_event(fitted(shares, interval_ns))
 
@@ -161,7 +161,7 @@ class IntervalMeter:
         self._collected_ns = self._collected_in_calls_ns = 0
 
     def _end(self, now_ns: int) -> None:
-        """Add the time since the last change, which was a wait or work."""
+        """Add the time since the last change, a wait or work, to the shares."""
         began_ns, before_ns, collected_ns = self._began_ns, self._used_ns, self._collected_ns
         self._begin(now_ns)
         if not self._is_counting:
@@ -173,7 +173,7 @@ class IntervalMeter:
             used_ns = min(max(self._used_ns - before_ns, 0), passed_ns)
         collected_ns = min(collected_ns, used_ns)
         if self._is_polling and passed_ns <= _IDLE_TURN_NS:
-            # Nothing worked: it was a busy wait.
+            # So short a turn did no work, but was a busy wait.
             used_ns = collected_ns
         shares = self._shares_ns
         shares[_COLLECTION] += collected_ns
@@ -189,27 +189,27 @@ class IntervalMeter:
 class TimersMeter:
     """Adds up the time of timers between two frames.
 
-    What the host itself does between wake-ups is not counted: only stretches in which
-    an event was recorded, from the beginning of a wake-up or the end of a frame. Readings of
-    the time source are no such events.
+    The work of the host between wake-ups is not counted, only periods in which an event was
+    recorded, from the beginning of a wake-up or the end of a frame. Readings of the time source
+    are no such events.
 
     Attributes:
-        busy_ns: What was added up; who uses it sets it to 0.
+        busy_ns: The sum; readers reset it to 0.
     """
 
     def __init__(self) -> None:
         self._since_ns = self._events = self.busy_ns = 0
 
     def begin(self, events: int | None = None) -> None:
-        """Measure from now on; there are as many events as before if they are not given."""
+        """Measure from now on; the number of events is unchanged unless it is given."""
         self._since_ns = perf_counter_ns()
         if events is not None:
             self._events = events
 
     def charge(self, events: int, worked_ns: int) -> int:
-        """Add the time since :meth:`begin`, if there are more events, and virtual time of work.
+        """Add the time since :meth:`begin`, if there are new events, and the virtual time of work.
 
-        Returns what was added.
+        Returns the time added.
         """
         charged_ns = worked_ns
         if events != self._events and self._since_ns:
@@ -222,7 +222,7 @@ class TimersMeter:
 
 
 def fitted(shares_ns: list[int], interval_ns: int) -> list[int]:
-    """Return shares that are together no longer than an interval."""
+    """Return shares that are shortened until they fit into an interval."""
     fitting = list(shares_ns)
     for share in _SHORTENED:
         excess_ns = sum(fitting) - interval_ns
@@ -233,7 +233,7 @@ def fitted(shares_ns: list[int], interval_ns: int) -> list[int]:
 
 
 def shares_event(shares_ns: list[int] | tuple[int, ...]) -> SharesEvent:
-    """Return the numbers of the event of some shares; what is below microseconds counts as idle."""
+    """Return the numbers of an event of shares, where parts of microseconds count as idle."""
     callbacks_ns, inspector_ns, collection_ns, late_ns, idle_ns = shares_ns
     rest_ns = sum(each % 1000 for each in shares_ns[:_IDLE])
     first, second = two_durations(callbacks_ns, inspector_ns), two_durations(collection_ns, late_ns)

@@ -31,7 +31,7 @@ class _HasSource(Protocol):
 def provenance_of(session: Session) -> Provenance:
     """Return where the frame times of a session come from.
 
-    A recording tells of the run that was recorded, all else of the run that goes on now.
+    For a recording it is the run that was recorded, otherwise the present run.
     """
     if isinstance(session, _HasProvenance):
         return session.provenance

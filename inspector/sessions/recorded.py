@@ -39,7 +39,7 @@ class RecordedPictures:
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
         self._last: tuple[int, Picture] | None = None
-        self.is_watched = False  # Without effect: there are no new ones
+        self.is_watched = False  # Has no effect, as no new pictures come
         self.failure = ""  # Why the picture last asked for cannot be shown; empty if it can
 
     @property
@@ -84,8 +84,8 @@ class RecordedSession(PastSession):
         self.pictures = RecordedPictures(recording)
         self.title = recording.title
         self._unreported = len(self.log)
-        # Those in the file; every change is written there before it counts, and nothing else ever
-        # is
+        # The annotations in the file. Each change is first written there; nothing else in the
+        # file is ever changed
         self.annotations = Annotations(recording.annotations, self._write)
         self._numbers = {each.id for each in self.annotations}
 
@@ -98,7 +98,7 @@ class RecordedSession(PastSession):
 
     @property
     def loops(self) -> tuple[ShownLoop, ...]:
-        """The loops of the programs that were recorded; none of a scene."""
+        """The loops of the recorded programs; none for a scene."""
         return loops_of(self.timeline)
 
     @property
@@ -144,9 +144,9 @@ class RecordedSession(PastSession):
         return frames_wait(self.timeline, self.history.meta)
 
     def _write(self, changes: Sequence[AnnotationChange]) -> list[int]:
-        """Write changes of the annotations into the file; returns the numbers they have there."""
+        """Write changes of annotations to the file; returns their numbers there."""
         known = self._numbers
-        # Another program may have written into the file since: it numbers what is new.
+        # The file numbers new annotations, as another program may have added some, too.
         wanted = [
             each if isinstance(each, int) or each.id in known else structs.replace(each, id=0)
             for each in changes
@@ -156,7 +156,7 @@ class RecordedSession(PastSession):
         return numbers
 
     def refresh(self) -> int:
-        """Return how many events are new: all of them, the first time."""
+        """Return how many events are new: at first, all in the log."""
         count, self._unreported = self._unreported, 0
         return count
 

@@ -1,4 +1,4 @@
-"""The recorder of a session: the file it writes, and the outcome."""
+"""The recorder of a session: the files it writes, and their outcomes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _MOST_NAMES: Final = 10_000
-#: A breakpoint may fail to record in every frame.
+#: Outcomes are limited because a breakpoint may fail to record in every frame.
 _MOST_OUTCOMES: Final = 10_000
 
 
@@ -54,7 +54,7 @@ class Recordable(Protocol):
 
     @property
     def generation(self) -> int:
-        """How often it began again; going back in time does not count."""
+        """How often it was reloaded; going back in time does not count."""
 
     @property
     def frames_run(self) -> int: ...
@@ -67,7 +67,7 @@ class Recordable(Protocol):
 
     @property
     def file_stem(self) -> str:
-        """Its name in the names of files."""
+        """Its name as a part of file names."""
 
     @property
     def can_wait(self) -> bool:
@@ -77,14 +77,14 @@ class Recordable(Protocol):
 class Recorder:
     """Writes a session to files, one for each run of its scene.
 
-    A recording tells one run: when the scene is reloaded or taken back in time, the
-    next file begins, called after the first. After going back it begins with the first frame
-    that is new, so that going back step by step leaves no file for each step. An error of the
-    disk ends the recording and is told by :meth:`outcomes_since`; the session goes on.
+    A recording contains one run: when the scene is reloaded or taken back in time, another file
+    begins, named after the first. After going back it begins with the first new frame, so that
+    going back step by step does not leave a file per step. A disk error ends the recording and
+    is reported by :meth:`outcomes_since`; the session continues.
     """
 
     def __init__(self, session: Recordable, pictures: Pictures | None = None) -> None:
-        # Whether files that begin from now on have the pictures of the scene
+        # Whether files that begin from now on contain the pictures of the scene
         self.keeps_pictures = True
         self._pictures = pictures
         self._session = session
@@ -94,7 +94,7 @@ class Recorder:
         self._generation = 0
         self._waits_behind: int | None = None
         self._ending: list[RecordingWriter] = []
-        self.folder: Path | None = None  # Where recordings without a name go
+        self.folder: Path | None = None  # The folder of recordings without a given name
         self._outcomes: deque[RecordingOutcome] = deque(maxlen=_MOST_OUTCOMES)
         self.outcome_count = 0
 
@@ -118,9 +118,9 @@ class Recorder:
         return self._writer is not None or bool(self._ending)
 
     def outcomes_since(self, count: int) -> list[RecordingOutcome]:
-        """Return what became of recordings since an :attr:`outcome_count`, the newest last.
+        """Return the outcomes of recordings since an :attr:`outcome_count`, the newest last.
 
-        Of very many the oldest are forgotten.
+        Only the newest ``_MOST_OUTCOMES`` are kept.
         """
         forgotten = self.outcome_count - len(self._outcomes)
         return list(islice(self._outcomes, max(0, count - forgotten), None))
@@ -144,13 +144,13 @@ class Recorder:
 
     @property
     def lost(self) -> int:
-        """How many events came faster than they could be written."""
+        """How many events were lost because they came faster than they could be written."""
         return 0 if self._writer is None else self._writer.lost
 
     def start(self, path: Path | None = None) -> None:
         """Record from now on, including the events in the log.
 
-        It goes to a new file in :attr:`folder` if none is named.
+        Without a path, it goes to a new file in :attr:`folder`.
         """
         if self.is_recording:
             raise RecordingWriteError(f"{self.path} is being recorded already. Stop that first.")
@@ -169,7 +169,7 @@ class Recorder:
         self._generation = self._session.generation
 
     def _writer_of(self, path: Path, start: tuple[Timeline, int] | None = None) -> RecordingWriter:
-        # With SQLite 2 MB, which sessions that are not recorded never need.
+        # Imported here, as it takes 2 MB with SQLite, which sessions without a recording save.
         from inspector.events.recording import RecordingWriter  # noqa: PLC0415
 
         return RecordingWriter(path, self._session.log, self._session.about, start=start)
@@ -181,7 +181,7 @@ class Recorder:
 
     @property
     def picture_cost(self) -> str:
-        """What the pictures of the recording take, or are going to; empty without any."""
+        """The space that the pictures of the recording take or will take; empty without any."""
         pictures, writer = self._pictures, self._writer
         if pictures is None or pictures.keep is None or writer is None:
             return ""
@@ -193,7 +193,7 @@ class Recorder:
         return self._picture_cost(bytes_a_frame(kept), 1) if kept else ""
 
     def _cost_of(self, writer: RecordingWriter) -> str:
-        """Return what the pictures in a file take, and how many a slow disk has cost."""
+        """Return the space that the pictures in a file take, and how many a slow disk lost."""
         lost = writer.lost_pictures
         texts = [
             self._picture_cost(writer.picture_bytes, writer.picture_frames)
@@ -227,9 +227,9 @@ class Recorder:
         self._note(RecordingOutcome(writer.path, writer.problem, self._cost_of(writer)))
 
     def save_last(self, duration_ns: int, path: Path | None = None) -> Path:
-        """Save the last session time to a file, in another thread; returns the file.
+        """Save the last stretch of session time to a file, in another thread; returns the file.
 
-        It is a new one in :attr:`folder` if none is named.
+        Without a path, it is a new file in :attr:`folder`.
         """
         path = path or self._new_path()
         history = self._session.history
@@ -250,7 +250,7 @@ class Recorder:
     def record_annotations(self, changes: Sequence[AnnotationChange]) -> list[int]:
         writer = self._writer
         if writer is not None and self._session.log is self._log:
-            # Else the file that is about to begin begins with all of them.
+            # Otherwise another file is about to begin, and will begin with all annotations.
             writer.annotate(changes)
         return [each if isinstance(each, int) else each.id for each in changes]
 
@@ -270,9 +270,9 @@ class Recorder:
             self.note_problem(str(error))
 
     def pump(self, *, at_once: bool = False) -> None:
-        """Hand over new events, after each wake-up and each refresh.
+        """Hand over new events; called after each wake-up and each refresh.
 
-        ``at_once`` is for when nothing may come that would do so later.
+        With ``at_once`` they are written at once, because no later call may follow.
         """
         if self._ending and not self._ending[0].is_writing:
             self._note_end(self._ending.pop(0))
@@ -290,7 +290,7 @@ class Recorder:
             writer.pump(at_once=at_once, is_patient=self._session.can_wait)
 
     def _begin_other_run(self) -> None:
-        """End the file and continue in the next; after going back, with the next frame only."""
+        """End the file and continue in another; after going back, not before the next frame."""
         if self._session.generation != self._generation:
             self._go_on()
             return

@@ -1,9 +1,8 @@
 """Scene files: finding them, and loading one in isolation.
 
-A scene is a user's Python file that defines ``build(stage)``. It is imported
-under a name of its own that is used once, so that loading it again never meets
-what an earlier load left behind; the modules beside it can be imported and are
-let go with it.
+A scene is a user's Python file that defines ``build(stage)``. It is imported under a name
+that is used only once, so that loading it again finds nothing left of an earlier load. It
+can import the modules beside it, which are unloaded with it.
 """
 
 import ast
@@ -40,44 +39,45 @@ if TYPE_CHECKING:
     from inspector.sessions.stage import Stage
 
 _PACKAGE_FOLDER = str(Path(__file__).resolve().parent.parent)
-#: Whose window ends what does not return; beside the package in a checkout and in a wheel.
+#: The window's code beside this package: it is on the stack when it ends code that hangs.
 _WINDOW_FOLDER = str(Path(_PACKAGE_FOLDER).parent / "ui") + os.sep
 _EXCERPT_LINES = 3
-#: Of a line or a message, in characters.
+#: Most characters shown of a line or a message.
 _MOST_SHOWN = 400
-#: Of a file; compiling it takes many times as much.
+#: The largest scene file in bytes; compiling it takes many times as much memory.
 _LARGEST_BYTES = 64 * 1024 * 1024
 _SCENE_NUMBERS = count(1)
-#: So many more objects until Python looks for garbage; an unusual number, to be told from others.
+#: Threshold of Python's garbage collector during ``build``; an unusual number, so that a threshold
+#: that the scene sets can be told from it.
 _BUILD_THRESHOLD: Final = 1_500_007
 
-#: Other files are opened by mistake.
+#: Suffixes of scene files; any other file was opened by mistake.
 _PYTHON_SUFFIXES = frozenset({".py", ".pyw", ""})
 
-#: Marks of a function that returns something to be run instead of running.
+#: Flags of functions that, when called, only return something that has yet to be run.
 _DOES_NOTHING_WHEN_CALLED = inspect.CO_COROUTINE | inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 
-#: Tokens that may stand in front of a docstring.
+#: Tokens that may come before a docstring.
 _NOT_CODE = frozenset({tokenize.COMMENT, tokenize.NL})
 
-#: Modules whose functions the inspector cannot do without, and nobody has a reason to replace.
+#: Modules whose functions the inspector needs, and that scenes have no reason to replace.
 _NEEDED_MODULES: Final = (builtins, json, json.encoder, linecache, traceback)
 
-#: Of these, what programs wrap, such as to print in colour; a wrapper does no harm.
+#: Functions of these that programs may wrap, for example to print in colour, without harm.
 _WRAPPED: Final = frozenset({"__import__", "breakpoint", "input", "open", "print"})
 _FUNCTIONS: Final = (FunctionType, MethodType, BuiltinFunctionType)
 
-#: What scenes have put on the path themselves, by the name of their module.
+#: Entries that scenes have added to the path, by the name of their module.
 _entries_added: dict[str, list[str]] = {}
 #: Folders of the scenes that are loaded, by the name of their module.
 _folders: dict[str, str] = {}
-#: Those of them that were not on the path before.
+#: Those of these folders that were not on the path before.
 _folders_added: set[str] = set()
 
 
 @contextmanager
 def run_kept() -> Iterator[None]:
-    """Let a scene that breaks Python while it runs end its run, not the report about it.
+    """Have a scene that breaks Python while it runs end its run, but not the report about it.
 
     Raises:
         InspectorError: The run failed after the scene had replaced what the inspector needs.
@@ -97,10 +97,10 @@ def run_kept() -> Iterator[None]:
 
 @contextmanager
 def needed_functions_kept(replaced: list[str] | None = None) -> Iterator[None]:
-    """Put back what a scene replaces in modules that reports about it are made with.
+    """Restore what a scene replaces in modules that are needed to report about it.
 
-    Its names are added to ``replaced``. What it adds to modules stays; outputs that it closes are
-    opened again.
+    The names of what was replaced are added to ``replaced``. What the scene adds to modules stays;
+    standard outputs that it closes are opened again.
     """
     needed = NeededFunctions()
     outputs = [(number, os.dup(number)) for number in (1, 2) if _is_open(number)]
@@ -117,15 +117,15 @@ def needed_functions_kept(replaced: list[str] | None = None) -> Iterator[None]:
 
 
 class NeededFunctions:
-    """What the inspector cannot do without of what code of a scene can replace."""
+    """The functions that the inspector needs and that code of a scene can replace."""
 
     def __init__(self) -> None:
         self._before = [(each.__name__, vars(each), dict(vars(each))) for each in _NEEDED_MODULES]
 
     def put_back(self) -> list[str]:
-        """Put back what was replaced, and return its names; what was added stays."""
+        """Restore what was replaced and return the names; what was added stays."""
         replaced = []
-        # Without a function: any may have been replaced.
+        # This calls no built-in function, as any of them may have been replaced.
         for module, now, names in self._before:
             for name in names:
                 there = now.get(name)
@@ -140,13 +140,13 @@ class NeededFunctions:
 def _garbage_collected_seldom() -> Iterator[None]:
     """Raise the first threshold of Python's collector, unless the code inside sets its own.
 
-    What a scene builds stays. With a million timers, looking for garbage among them takes more
-    than a quarter of the time in ``build``.
+    Most of what a scene builds is kept. With a million timers, searching them for garbage takes
+    more than a quarter of the time in ``build``.
     """
-    # A scene may replace the functions.
+    # Kept here, as a scene may replace the functions.
     get, put = gc.get_threshold, gc.set_threshold
     before, *rest = get()
-    # With 0 it collects nothing.
+    # A threshold of 0 turns the collector off and stays.
     raised = before and max(before, _BUILD_THRESHOLD)
     put(raised, *rest)
     try:
@@ -168,8 +168,8 @@ def _is_open(number: int) -> bool:
 class SceneFile(Struct, frozen=True):
     path: Path
     title: str  # The first line of its docstring, without the full stop
-    summary: str  # The paragraph below that: what it shows
-    tries: tuple[str, ...] = ()  # What to try, from the list below “Try:”
+    summary: str  # The next paragraph, on what it shows
+    tries: tuple[str, ...] = ()  # Suggestions, from the list below “Try:”
 
     @property
     def picture_path(self) -> Path:
@@ -190,9 +190,9 @@ class SceneProblem(SceneError):  # noqa: N818 - it is shown as the sentence it c
     ) -> None:
         super().__init__(message)
         self.path = path  # The file in which it went wrong: the scene or a module beside it
-        self.line = line  # The line in it, counted from 1, or None when there is none
-        self.excerpt = excerpt  # The lines around it, numbered, the line itself marked with >
-        self.traceback_text = traceback_text  # What Python says, cut to the user's own frames
+        self.line = line  # The line in it, counted from 1, or None if unknown
+        self.excerpt = excerpt  # The numbered lines around it, with > before the line itself
+        self.traceback_text = traceback_text  # Python's traceback, with only the user's own frames
 
     @property
     def detail(self) -> str:
@@ -204,7 +204,7 @@ class SceneProblem(SceneError):  # noqa: N818 - it is shown as the sentence it c
 class LoadedScene(Struct, frozen=True):
     path: Path
     module: ModuleType
-    known_before: frozenset[str]  # Names of the modules that were there before it
+    known_before: frozenset[str]  # Names of the modules that were loaded before it
 
     def build(self, stage: "Stage") -> None:
         build: Callable[[Stage], object] = self.module.build
@@ -219,38 +219,39 @@ class LoadedScene(Struct, frozen=True):
         self.keep_neighbours()
 
     def keep_neighbours(self) -> None:
-        """Let callbacks import what is beside the scene, until it is unloaded."""
+        """Let callbacks import modules beside the scene, until it is unloaded."""
         folder = str(_folder_of(self.path))
         _folders[self.module.__name__] = folder
-        # At the end of the path the folder cannot put anything in front of what the
-        # inspector itself imports.
+        # At the end of the path, the folder cannot shadow what the inspector itself
+        # imports.
         if folder not in sys.path:
             sys.path.append(folder)
             _folders_added.add(folder)
 
     def set_aside(self) -> dict[str, ModuleType]:
-        """Unload the scene until :meth:`put_back` gets what is returned here."""
+        """Unload the scene, and return what :meth:`put_back` needs to restore it."""
         before = dict(sys.modules)
         self.unload()
         return {name: each for name, each in before.items() if name not in sys.modules}
 
     def put_back(self, modules: dict[str, ModuleType]) -> None:
-        """Let the scene import again what it had imported, and what is beside it."""
+        """Restore the modules that the scene had imported, and imports from beside it."""
         sys.modules.update(modules)
         self.keep_neighbours()
 
     def unload(self) -> None:
-        """Unload the scene and the modules beside it that it imported, once."""
+        """Unload the scene and the modules beside it that it imported; later calls do nothing."""
         folder = _folder_of(self.path)
         if sys.modules.pop(self.module.__name__, None) is None:
-            # A module loaded since belongs to another scene.
+            # It was unloaded before, so modules loaded since belong to another scene.
             return
         _folders.pop(self.module.__name__, None)
         files = {str(self.path)}
         for name in [name for name in sys.modules if name not in self.known_before]:
             if _is_neighbour(name, folder):
                 files.add(str(getattr(sys.modules.pop(name), "__file__", "")))
-        # Another scene in there may live on, as beside the lab, and the user's own path stays.
+        # Another scene in the folder may still be loaded, as in the lab, and folders on the
+        # user's own path stay.
         if str(folder) in _folders_added and str(folder) not in _folders.values():
             _folders_added.remove(str(folder))
             if str(folder) in sys.path:
@@ -258,13 +259,13 @@ class LoadedScene(Struct, frozen=True):
         for entry in _entries_added.pop(self.module.__name__, ()):
             if entry in sys.path:
                 sys.path.remove(entry)
-        # Only these: it reads the state of each file.
+        # Only these files, as checkcache() reads the state of each.
         for file in files:
             linecache.checkcache(file)
 
 
 def load_scene(path: Path) -> LoadedScene:
-    """Import a scene file; a :class:`SceneProblem` if it cannot be, or lacks ``build``."""
+    """Import a scene file; a :class:`SceneProblem` if that fails, or if it lacks ``build``."""
     path = path.absolute()
     code = _compiled(path)
     module = ModuleType(f"{SCENE_MODULE}{next(_SCENE_NUMBERS)}")
@@ -306,7 +307,7 @@ def built_in_scenes() -> list[SceneFile]:
 
 
 def built_in_scene(path: Path) -> SceneFile | None:
-    """Return what a file is among the scenes that come with the inspector, if it is one."""
+    """Return the built-in scene that a file is, ``None`` if it is none."""
     is_one = path.parent == resource_path("scenes") and path.suffix == ".py" and is_file(path)
     return _described(path) if is_one else None
 
@@ -350,7 +351,7 @@ def user_traceback(error: BaseException) -> str:
 
 
 def _is_pythons_own(error: SyntaxError) -> bool:
-    """Return whether what is in it can be shown, or a scene has put something else in."""
+    """Return whether its attributes have Python's types; a scene may have set others."""
     texts, numbers = (error.filename, error.text), (error.lineno, error.offset)
     return all(each is None or isinstance(each, str) for each in texts) and all(
         each is None or type(each) is int for each in (*numbers, error.end_lineno, error.end_offset)
@@ -367,7 +368,7 @@ def _described(path: Path) -> SceneFile:
 
 
 def _docstring(path: Path) -> str:
-    """Return the text that a file begins with, reading no further: parsing all takes 3 ms."""
+    """Return the docstring of a file without reading further, as parsing all of it takes 3 ms."""
     with tokenize.open(path) as file:
         tokens = tokenize.generate_tokens(file.readline)
         first = next(token for token in tokens if token.type not in _NOT_CODE)
@@ -415,7 +416,7 @@ def _problem(path: Path, step: str, error: BaseException) -> SceneProblem:
     elif isinstance(error, SyntaxError):
         what = f"{type(error).__name__}: {_short(str(error.msg))}"
     else:
-        # Not str(error), which may raise itself.
+        # Not by str(error), which may raise an error itself.
         alone = traceback.format_exception_only(type(error), error)
         what = as_shown(what_was_raised("".join(alone)))
     end = "" if what.endswith(("?", "!")) else "."
@@ -433,7 +434,7 @@ def _problem(path: Path, step: str, error: BaseException) -> SceneProblem:
 
 
 def _namesake_hint(path: Path, error: BaseException) -> str:
-    """Say so when a scene looks in this package for what is in a module of the same name."""
+    """Return a hint if a scene tries to import its own module named like this package."""
     if isinstance(error, AttributeError):
         asked = getattr(error.obj, "__name__", None)
     else:
@@ -455,7 +456,7 @@ def _signature_problem(path: Path, build: Callable[..., object]) -> SceneProblem
     try:
         signature = inspect.signature(build)
     except Exception:  # noqa: BLE001 - what an object of the scene raises when it is asked
-        # Not every callable has a signature; calling it will show.
+        # Not every callable has a signature; calling build will show whether it works.
         return None
     code = getattr(build, "__code__", None)
     line = code.co_firstlineno if isinstance(code, CodeType) else None
@@ -477,14 +478,14 @@ def _signature_problem(path: Path, build: Callable[..., object]) -> SceneProblem
 
 
 def user_place(traceback_text: str) -> str:
-    """Return the last line of the user's own in a traceback, as ``file, line n``."""
+    """Return the last line of the user's own code in a traceback, as ``file, line n``."""
     places = re.findall(r'^[ |]*File "(.+)", line (\d+)', traceback_text, re.MULTILINE)
     own = [(file, line) for file, line in places if _is_user_frame(file)]
     return f"{Path(own[-1][0]).name}, line {own[-1][1]}" if own else ""
 
 
 def is_in_scene(path: Path, error: BaseException) -> bool:
-    """Return whether code of the scene, or of a module beside it, was called on the way."""
+    """Return whether the traceback has code of the scene or of a module beside it."""
     return _place(path, error)[1] is not None
 
 
@@ -492,7 +493,7 @@ def _place(path: Path, error: BaseException) -> tuple[Path, int | None]:
     """Return where it happened: the deepest line in the scene's own folder."""
     if isinstance(error, SyntaxError):
         named, number = error.filename, error.lineno
-        # A scene may raise one itself, with anything in it.
+        # A scene may raise a SyntaxError itself, with any attributes.
         if isinstance(named, str) and type(number) is int and number > 0 and is_file(Path(named)):
             return Path(named), number
     place: tuple[Path, int | None] = (path, None)
@@ -560,7 +561,7 @@ def _is_neighbour(name: str, folder: Path) -> bool:
 
 
 def _folder_of(path: Path) -> Path:
-    """Return the folder in which a scene finds its neighbours: where the file really is."""
+    """Return the folder of a scene's neighbours; for a link, that of the file it leads to."""
     return path.resolve().parent if path.is_symlink() else path.parent
 
 
@@ -568,11 +569,11 @@ def _folder_of(path: Path) -> Path:
 def _importable(scene: LoadedScene) -> Iterator[None]:
     """Let the scene import the modules beside it, as Python does for a script.
 
-    What it puts on the path itself stays until it is unloaded, behind what is there, and
-    what it takes away comes back: the inspector goes on to import.
+    Entries that it adds to the path stay until it is unloaded, but are moved to the end. Entries
+    that it removes are restored, as the inspector still needs to import.
     """
     writes_bytecode = sys.dont_write_bytecode
-    # Neighbours edited twice within a second would be loaded from a stale cache.
+    # A neighbour that is edited twice within a second would be loaded from a stale cache.
     sys.dont_write_bytecode = True
     importlib.invalidate_caches()
     path, entries, folder = sys.path, list(sys.path), str(_folder_of(scene.path))

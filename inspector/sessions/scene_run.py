@@ -1,4 +1,4 @@
-"""One run of a scene, from loading to the present, with its commands, log and journal."""
+"""One run of a scene, from its loading on, with its commands, log and journal."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ from inspector.vocabulary import (
 
 logger = logging.getLogger(__name__)
 
-#: More timers in one wake-up take seconds, and are a bug of the scene.
+#: More timers in one wake-up would take seconds, and are a bug of the scene.
 MOST_IN_WAKE = 1_000_000
 
-#: Prefixes of the modules that all code of a scene is called from.
+#: Prefixes of the modules that call all code of scenes.
 _HOSTS: Final = ("inspector.sessions.", "inspector.clocks.")
-#: Runs that end in a child that a callback forks.
+#: All runs, which have to end in a child that a callback forks.
 _runs: WeakSet[SceneRun] = WeakSet()
 
 _TOO_LONG_AGO: Final = (
@@ -104,8 +104,8 @@ class Driver(Protocol):
 class SceneRun:
     """One run of a scene, from its loading until it is reloaded or taken back in time.
 
-    Everything that differs from run to run is here; what outlives a run belongs to the
-    session. For the thread that owns the session.
+    It has everything that differs from run to run; what outlives a run belongs to the session.
+    For the thread that owns the session.
     """
 
     driver: Driver
@@ -124,12 +124,10 @@ class SceneRun:
     ) -> None:
         """Set everything up; nothing is loaded yet.
 
-        The breakpoints may be those of another run; they are what the beginning says if left
-        out.
+        The breakpoints may be those of another run; by default they are those of the beginning.
         """
         self.scene_path = scene_path
-        # What it reads time through. The next run takes it over on a reload; a second run beside
-        # this one has its own.
+        # On a reload, the next run takes this over; a second run beside this one has its own.
         self.source = source
         self.generation = beginning.generation
         self.failure_policy = beginning.policy
@@ -142,9 +140,9 @@ class SceneRun:
         self.journal = Journal(beginning, MOST_ENTRIES)
         self.loaded: LoadedScene | None = None
         self._title_of_file = scene_path.name
-        # By scheduler: callables that undo each pause from a priority on
+        # By scheduler: functions that each undo a pause of the callbacks from some priority on
         self.pauses: dict[int, list[Callable[[], object]]] = {}
-        # Why the scene could not be loaded, ``None`` if it was
+        # Why the scene could not be loaded or built, ``None`` if it was
         self.problem: SceneProblem | None = None
         # The failure that stopped it, ``None`` for none
         self.stopped_by: CallbackFailure | None = None
@@ -152,10 +150,10 @@ class SceneRun:
         self.unreported = 0  # How many events were folded since the session last reported
         self.is_broken_off = False  # Whether the step in progress ends at its next turn
         self.step_began_at = 0  # How many frames had run before the step in progress
-        # Knows where the time before each frame went; ``None`` if that is not measured
+        # Measures, or knows, where the time before each frame went; ``None`` if unknown
         self.shares: IntervalMeter | KnownShares | None = None
-        self.sampler: SceneSampler | None = None  # Looks at what takes long; ``None`` without one
-        # Whether this is a copy in a child that code of the scene has forked; see
+        self.sampler: SceneSampler | None = None  # Samples long wake-ups; ``None`` without one
+        # Whether this is a copy in a child process that code of the scene has forked; see
         # :meth:`leave_if_forked`
         self.is_forked = False
         self._step: Generator[None] | None = None
@@ -207,7 +205,7 @@ class SceneRun:
     @property
     def ahead_ns(self) -> int:
         """How far the source is ahead of :attr:`session_ns`."""
-        # The scene has run up to the last reading.
+        # While running, the scene has reached the last reading.
         return self.source.ahead_ns if self.is_running else 0
 
     # ---------------------------------------------------------------- its course
@@ -266,9 +264,9 @@ class SceneRun:
             self.log.append((self.session_ns, COMMAND, number, text, 0))
 
     def watch_from_here(self) -> None:
-        """Have the breakpoints, if there are any, look at what comes from now on.
+        """Have the breakpoints check events from now on, if any is enabled.
 
-        The first that is set begins to look then, not here.
+        Otherwise :meth:`watch` does this when the first one is set.
         """
         if self.breakpoints.is_looking:
             self.fold()
@@ -285,17 +283,17 @@ class SceneRun:
             scene.unload()
 
     def leave_if_forked(self, error: BaseException | None = None) -> None:
-        """End a child that code of the scene has forked, and that has left that code.
+        """End a forked child process that has returned from the code of the scene.
 
-        Everything else belongs to the parent: the frames to come, the recording, the report.
+        Further frames, the recording and the report belong to the parent only.
         """
         if self.is_forked:
             _leave(error)
 
     def note_fork(self) -> None:
-        """Call nothing else in this wake-up, in a child that code of the scene has forked."""
+        """In a child process that code of the scene has forked, prevent further calls."""
         if not self.tree.is_owner():
-            # Such a child ends with the thread that it has been forked by.
+            # A child that was forked by another thread ends with that thread.
             return
         self.is_forked = True
         self.tree.halt()
@@ -321,13 +319,13 @@ class SceneRun:
         else:
             self.timeline.apply_blocks(log.blocks(self._cursor, end))
         self.unreported += end - self._cursor
-        # Not before: what cannot be folded must not look as if it had been.
+        # Last, so that events on which folding fails do not count as folded.
         self._cursor = end
 
     def check_breakpoints(self, *, after_frame: bool) -> None:
-        """Have the driver look at what has happened, in a frame or by a command while held."""
+        """Have the driver check new events, of a frame or of a command while held."""
         if self._is_looking_around:
-            # The action of a hit pauses something; the caller checks the remaining hits.
+            # The action of a hit has caused this call; the outer call checks its events, too.
             return
         self._is_looking_around = True
         try:
@@ -352,7 +350,7 @@ class SceneRun:
         if self.sampler is not None and self.breakpoints.is_looking:
             self._note_seen(self.sampler.seen_so_far(self.tree.now_ns, self.log.intern))
         self.check_breakpoints(after_frame=True)
-        # What looking has cost, or noted, is not the scene's.
+        # The time and the events of the check are not the scene's.
         timers.begin(self.log.end - self._readings)
 
     def _end_wake(self) -> None:
@@ -372,13 +370,13 @@ class SceneRun:
     def _note_seen(self, seen: Sequence[RawEvent]) -> None:
         for event in seen:
             self.log.append(event)
-        # What was noted is not the scene's.
+        # Like readings, these events do not show that the scene has worked.
         self._readings += len(seen)
 
     def _record_thread_failures(self) -> None:
-        """Record what has ended threads of the scene; nothing follows from it.
+        """Record errors that have ended threads of the scene, without any consequence.
 
-        When it comes differs from run to run.
+        Their instants differ from run to run.
         """
         log, failures = self.log, self._threads.failures
         while failures:
@@ -397,8 +395,8 @@ class SceneRun:
         logger.debug("callback %s failed", failure.label, exc_info=failure.error)
         policy = self.failure_policy
         if isinstance(failure.error, EndlessInstantError | UserInterruptError):
-            # Going on would only keep the thread busy again: time stands still forever, or
-            # there was no end to it in sight.
+            # Continuing would keep the thread busy again: either time stands still forever, or
+            # the user did not want to wait any longer.
             policy = FailurePolicy.STOP
         match policy:
             case FailurePolicy.CONTINUE:
@@ -419,7 +417,7 @@ class SceneRun:
         if self.loaded is None:
             return
         if self._step is not None:
-            # The host makes no requests during a step.
+            # The host makes no requests during a step, so complete it first.
             self.step_on(None)
         frame = self.director.frame_index
         self.journal.note(reading, frame, value)
@@ -457,8 +455,8 @@ class SceneRun:
     def apply(self, command: Command, number: int, *, place: CommandPlace, by: str = "") -> None:
         """Apply or refuse a command, and record it.
 
-        What puts another run in the place of this one, reloading and going back in time, is
-        done by the session; such a command comes here only to be refused.
+        The session itself carries out reloading and going back in time, which replace this run;
+        such a command comes here only to be refused.
 
         Args:
             number: Its number, above the numbers of all earlier commands.
@@ -476,13 +474,13 @@ class SceneRun:
         by: str = "",
         host_ms: int | None = None,
     ) -> Generator[None]:
-        """Do what :meth:`apply` does, a frame of it at each turn.
+        """Do the same as :meth:`apply`, running a frame per turn.
 
-        It was submitted at ``host_ms`` of the host's own time, by default now.
+        The command was submitted at ``host_ms`` of the host's own time, by default now.
         """
         self.command_number = number
         by = command.asker or by
-        # Names come from the timeline, so it has to be up to date.
+        # The timeline provides names, so it has to be up to date.
         self.fold()
         ready = prepared(command, self, number)
         if host_ms is None:
@@ -512,7 +510,7 @@ class SceneRun:
             self.log.append((self.session_ns, *event))
 
     def _carry_out(self, action: Action) -> Generator[None]:
-        """Do it, measuring what callbacks cost that are called for it."""
+        """Carry out an action, measuring the time in callbacks that it calls."""
         timers = self._timers
         is_in_wake = self.is_running
         if not is_in_wake:
@@ -522,7 +520,7 @@ class SceneRun:
             for _ in steps:
                 self.leave_if_forked()
                 yield
-                # What has made a pause here was no callback.
+                # The time between two turns is not that of callbacks.
                 timers.begin()
                 if self.is_broken_off:
                     break
@@ -534,7 +532,7 @@ class SceneRun:
             self._settle()
 
     def _settle(self) -> None:
-        """Keep the log within its budget; what falls off is recorded before."""
+        """Keep the log within its budget, recording events before they are dropped."""
         if self.recorder is not None:
             self.recorder.pump()
         self.log.settle()
@@ -566,12 +564,12 @@ class SceneRun:
         try:
             is_done = goes_to_end(self._step, slice_ns)
         finally:
-            # Whatever got out of a callback has ended it.
+            # An error that escapes from a callback has ended the step, too.
             self._is_stepping = False
             if is_done:
                 self._step = None
         if not is_done:
-            # Else a long step would keep everything that has happened in it.
+            # Otherwise the log would keep all events of a long step.
             self._settle()
 
     def end_step(self) -> None:
@@ -586,7 +584,7 @@ class SceneRun:
 
     @property
     def scene(self) -> SceneRun:
-        """The run itself, when its scene was built."""
+        """The run itself; a :class:`CommandError` if its scene was not built."""
         if self.loaded is None:
             raise CommandError("No scene is running. Fix the file and reload it.")
         return self
@@ -597,7 +595,7 @@ class SceneRun:
             raise CommandError(_TOO_LONG_AGO)
 
     def watch(self) -> None:
-        """Have the breakpoints look at what comes from now on, if they do not yet."""
+        """Have the breakpoints check events from now on, if they do not yet."""
         if self.recorder is not None and not self.breakpoints.is_watching:
             self.watch_from_here()
 
@@ -617,7 +615,7 @@ def goes_to_end(steps: Iterator[None], slice_ns: int | None) -> bool:
 
 
 def _leave(error: BaseException | None) -> NoReturn:
-    """End this process as Python ends one with that error, but leave its files alone."""
+    """End this process as Python does after that error, but leave files alone."""
     code = 0 if error is None else 1
     if isinstance(error, SystemExit):
         if isinstance(error.code, int):
@@ -627,7 +625,7 @@ def _leave(error: BaseException | None) -> NoReturn:
         else:
             print(error.code, file=sys.stderr)  # noqa: T201 - as Python does
     elif error is not None:
-        # Not the window's, which shows faults of its own.
+        # Python's own hook, as that of the window would show the error as a fault of its own.
         sys.__excepthook__(type(error), error, error.__traceback__)
     _write_outputs()
     os._exit(code & 0xFF)
@@ -635,7 +633,7 @@ def _leave(error: BaseException | None) -> NoReturn:
 
 def _write_outputs() -> None:
     for output in (sys.stdout, sys.stderr):
-        # Code of the scene may have put anything there.
+        # Code of the scene may have replaced the outputs by any object.
         with suppress(Exception):
             output.flush()
 
@@ -645,12 +643,12 @@ def _note_fork() -> None:
     while frame is not None and not frame.f_globals.get("__name__", "").startswith(_HOSTS):
         frame = frame.f_back
     if frame is None:
-        # Forked by who uses sessions, not in one of them.
+        # The program that uses sessions has forked, not code of a scene.
         return
     for run in _runs:
         run.note_fork()
 
 
 if sys.platform != "win32":
-    # Before, so that what waits to be written is not written by both.
+    # Flush before the fork, so that parent and child do not both write what is buffered.
     os.register_at_fork(before=_write_outputs, after_in_child=_note_fork)

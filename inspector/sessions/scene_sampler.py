@@ -1,7 +1,7 @@
-"""Looks at the thread of a scene while it is in one wake-up for too long, as a probe does.
+"""Samples the thread of a scene during long wake-ups, as a probe does in a program.
 
-Only in real time. Session time stands still during a wake-up, so what was seen is told at its end,
-at the instant of the wake-up: each sample stands for the time behind that of the one before.
+This is for real time only. Session time stands still during a wake-up, so samples are recorded at
+its end, all at its instant: each sample stands for the time after that of the previous one.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from inspector.vocabulary import (
     RawEvent,
 )
 
-#: Without a wake-up for so long, the thread sleeps until the next.
+#: After this time without a wake-up, the thread sleeps until the next one.
 _REST_NS: Final = 1_000_000_000
-#: Between wake-ups it looks when the next may be a long one; so soon for one that nobody expects.
+#: Between wake-ups the next check is due when the next wake-up may have become a long one, but
+#: within this time, as a wake-up may come unexpectedly.
 _MOST_WAIT_NS: Final = 3 * LONG_NS
-#: The most events to keep of one wake-up.
+#: Most events kept of one wake-up.
 _MOST_EVENTS: Final = 50_000
 
 
@@ -45,7 +46,7 @@ class _Clock:
         self.by_number = {number: self}
 
     def running_task(self, _clock: object) -> None:
-        """There are no tasks."""
+        """Return ``None``: a scene has no tasks."""
 
 
 class _Frames:
@@ -57,7 +58,7 @@ class _Frames:
 
 
 class _Scene(Texts):
-    """A scene as the sampler sees it: the part of a program that it asks."""
+    """A scene in the role of a program, with the parts that the sampler uses."""
 
     def __init__(self, clock_id: int) -> None:
         super().__init__()
@@ -82,19 +83,20 @@ class _Scene(Texts):
 
 
 class SceneSampler:
-    """Samples the thread that makes it, from another one.
+    """Samples the thread that makes it, from a thread of its own.
 
     For the thread of the session.
     """
 
     def __init__(self, clock_id: int, until_wake_ns: Callable[[], int | None]) -> None:
-        """Begin to look; ``until_wake_ns`` is called from any thread."""
+        """Begin to sample; ``until_wake_ns`` is called from any thread."""
         self._until_wake_ns = until_wake_ns
         self._scene = _Scene(clock_id)
         self._sampler = Sampler(cast("Program", self._scene))
         self._lock = Lock()
         self._wanted = Event()
-        # Held until it is closed: to wait for an event takes several times as long, at each look.
+        # A lock that is held until closing: waiting for an event instead takes several times as
+        # long, at each check.
         self._open = Lock()
         self._open.acquire()
         self._is_closed = False
@@ -107,7 +109,7 @@ class SceneSampler:
             self._is_closed = True
             self._open.release()
         self._wanted.set()
-        # As long as it waits for its next look, it holds the session.
+        # A thread that is still waiting would keep the session alive.
         self._thread.join()
         self._sampler.end()
 
@@ -117,7 +119,7 @@ class SceneSampler:
             self._wanted.set()
 
     def end_wake(self, at_ns: int, intern: Callable[[str], int]) -> list[RawEvent]:
-        """Note that the callbacks of a wake have returned; returns what was seen of them."""
+        """Note that the callbacks of a wake-up have returned; returns the events sampled in it."""
         frames = self._scene.frames
         began_ns, now_ns = frames.began_ns, monotonic_ns()
         frames.busy_ns, frames.index = now_ns - began_ns, frames.index + 1
@@ -125,7 +127,7 @@ class SceneSampler:
         return self._seen(at_ns, intern, is_long=now_ns - began_ns >= LONG_NS)
 
     def seen_so_far(self, at_ns: int, intern: Callable[[str], int]) -> list[RawEvent]:
-        """Return what was seen of the running wake-up and not returned yet."""
+        """Return the events sampled in the running wake-up and not returned yet."""
         is_long = monotonic_ns() - self._scene.frames.began_ns >= LONG_NS
         return self._seen(at_ns, intern, is_long=True) if is_long else []
 

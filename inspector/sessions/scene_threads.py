@@ -1,4 +1,4 @@
-"""Errors that end threads of a scene."""
+"""Errors that end threads which a scene has started."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from weakref import ref
 
 from inspector.sessions.scene import is_in_scene, user_traceback
 
-#: The newest last; read by any thread.
+#: All that take errors, the newest last; read by any thread.
 _followed: Final[list[ref[SceneThreads]]] = []
 
 
 class SceneThreads:
-    """What has ended threads that were in code of a scene."""
+    """The errors that have ended threads in code of a scene."""
 
     def __init__(self, scene_path: Path) -> None:
         self._scene_path = scene_path
-        # Name of the scene's module, empty until it is loaded: a rewind runs the same file beside
-        # the run that it may replace
+        # Name of the scene's module, empty until it is loaded. It distinguishes two runs of the
+        # same file, as going back in time makes a second one
         self.module_name = ""
-        # Names of threads and tracebacks; threads add to it
+        # Names of threads with their tracebacks; any thread may add some
         self.failures: deque[tuple[str, str]] = deque()
 
     def follow(self) -> None:
-        """Begin to take errors, until :meth:`leave`."""
+        """Take errors from now on, until :meth:`leave`."""
         if not _known():
             threading.excepthook = _hook_after(threading.excepthook)
         _followed.append(ref(self))
@@ -50,7 +50,7 @@ def _known() -> list[SceneThreads]:
 def _hook_after(
     before: Callable[[threading.ExceptHookArgs], object],
 ) -> Callable[[threading.ExceptHookArgs], object]:
-    """Return what gives errors of threads to their scenes, and the others to ``before``."""
+    """Return a hook that gives errors of threads to their scenes, and others to ``before``."""
 
     def except_hook(args: threading.ExceptHookArgs) -> None:
         error = args.exc_value

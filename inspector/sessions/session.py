@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from inspector.formats.frame_times import Beside
     from inspector.pictures.pictures import Picture
 
-    # Loaded with a scene, as only scenes are recorded.
+    # Only for types: the sessions that can be recorded import it themselves.
     from inspector.sessions.recorder import Recorder
 else:
     ABCMeta = type(Protocol)
@@ -37,9 +37,9 @@ _ANSWERS: Final[dict[tuple[type, type], bool]] = {}
 
 
 class _AskedOnce(ABCMeta):
-    """Asks one instance of a class whether it can do what a protocol says, for all of them.
+    """Caches, by class, whether instances implement a protocol.
 
-    Python 3.11 goes through all names of a protocol each time, which took a twentieth of a refresh.
+    Python 3.11 checks all names of the protocol each time, which took a twentieth of a refresh.
     """
 
     @override
@@ -65,7 +65,7 @@ class SessionPhase(Enum):
     @property
     def goes_on(self) -> bool:
         """Whether each refresh continues a long command."""
-        # A set would be made, and its members hashed, several times in each refresh.
+        # Not by a set, whose members would be hashed several times in each refresh.
         return (
             self is SessionPhase.REWINDING
             or self is SessionPhase.STEPPING
@@ -76,12 +76,12 @@ class SessionPhase(Enum):
 class SessionStatus(Struct, frozen=True):
     phase: SessionPhase
     message: str = ""
-    # Details of an error: its place in the source, the lines around it and the traceback; else
-    # empty.
+    # Details of an error: its place in the source, the lines around it and the traceback;
+    # otherwise empty.
     detail: str = ""
     path: str | None = None
     line: int | None = None  # The line of the error, counted from 1, if known
-    breakpoint: int = 0  # Number of the breakpoint that has stopped it, 0 for none
+    breakpoint: int = 0  # Number of the breakpoint that holds it, 0 for none
 
 
 @runtime_checkable
@@ -112,7 +112,7 @@ class AttachedProgram(Protocol):
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing was heard of it for a second, though it is attached."""
+        """Whether it is attached, but has sent nothing for a second."""
 
     @property
     def state(self) -> str:
@@ -124,7 +124,7 @@ class AttachedProgram(Protocol):
 
     @property
     def facts(self) -> Sequence[tuple[str, str]]:
-        """Everything that is known of it, as titles and texts."""
+        """All known facts about it, as titles and texts."""
 
     def limits(self, clock_id: int) -> Sequence[tuple[str, str]]:
         """Return what is not possible with a clock, and why."""
@@ -137,23 +137,23 @@ class AttachesPrograms(Protocol, metaclass=_AskedOnce):
 
     @property
     def can_end_program(self) -> bool:
-        """Whether the inspector has launched a program that still runs."""
+        """Whether the inspector has launched a program that is still running."""
 
     @property
     def about_end(self) -> str:
-        """What is known of the end that was asked for; empty for nothing."""
+        """A sentence on the progress of the requested end; empty for none."""
 
     def program_of_clock(self, clock_id: int) -> AttachedProgram | None:
         """Return the program of a clock, ``None`` for the session's own."""
 
     def detach(self) -> None:
-        """Let all programs go; they go on."""
+        """Detach from all programs, which continue."""
 
     def end_program(self) -> None:
         """End the program that was launched; takes a moment."""
 
     def watch_tasks(self, every_ns: int) -> None:
-        """Have the programs tell their tasks at this pace at most, 0 for not any more."""
+        """Make the programs report their tasks at this interval, 0 for no more."""
 
     def frames_text(self, clock_id: int) -> str:
         """Return how many frames a clock's loop has run; empty without one."""
@@ -161,7 +161,7 @@ class AttachesPrograms(Protocol, metaclass=_AskedOnce):
 
 class ShownLoop(Struct, frozen=True):
     clock_id: int
-    name: str  # What it is called, after the program that it is of
+    name: str  # Its name, after the name of its program
     frames: int
     kind: LoopKind
 
@@ -175,7 +175,7 @@ def loops_of(timeline: Timeline) -> tuple[ShownLoop, ...]:
 
 
 def frames_wait(timeline: Timeline, meta: Mapping[str, object]) -> bool:
-    """Return whether frames are turns of a loop that waits; old files say it in ``meta``."""
+    """Return whether frames are turns of a loop that waits; old files have this in ``meta``."""
     loop = timeline.loops.get(timeline.frames_of)
     if loop is not None:
         return loop.kind is LoopKind.WAITS_FOR_EVENTS
@@ -184,7 +184,7 @@ def frames_wait(timeline: Timeline, meta: Mapping[str, object]) -> bool:
 
 @runtime_checkable
 class ShowsLoops(Protocol, metaclass=_AskedOnce):
-    """A session that shows the frames of one of several loops, past ones too."""
+    """A session that can show the frames of one of several loops, including past ones."""
 
     @property
     def loops(self) -> Sequence[ShownLoop]:
@@ -195,7 +195,7 @@ class ShowsLoops(Protocol, metaclass=_AskedOnce):
         """The clock of the loop whose frames are shown, 0 for none."""
 
     def choose_loop(self, clock_id: int) -> str:
-        """Show the frames of another loop; returns why that cannot be, empty if it can."""
+        """Show the frames of another loop; returns why that is not possible, empty if it is."""
 
 
 class _HasTimeline(Protocol):
@@ -204,15 +204,15 @@ class _HasTimeline(Protocol):
 
 
 class UniformSession:
-    """A session of which every clock allows what the session allows."""
+    """A session in which every clock has all capabilities of the session."""
 
     def why_not(self, _capability: Capability, _clock_id: int = 0) -> str:
-        """Return nothing, as the capabilities say it all."""
+        """Return nothing, as the capabilities hold for every clock."""
         return ""
 
     @property
     def expects_news(self) -> bool:
-        """False: nothing happens in it but what the window has it do."""
+        """False: nothing happens in it by itself while time is held."""
         return False
 
     @property
@@ -225,7 +225,7 @@ class UniformSession:
 
 
 class PastSession(UniformSession):
-    """What a file tells, which nothing changes."""
+    """A session from a file, which cannot be changed."""
 
     capabilities: Final[frozenset[Capability]] = frozenset()
     is_recorded: Final = True
@@ -271,34 +271,34 @@ class ShowsCapture(Protocol, metaclass=_AskedOnce):
 
     @property
     def column(self) -> str:
-        """What the file calls the frame times."""
+        """The file's name for the frame times."""
 
     @property
     def samples(self) -> str:
-        """Why the frames are samples; empty if they are all."""
+        """Why the frames are samples; empty if they are all frames."""
 
     @property
     def facts(self) -> FrameFacts | None:
-        """What the file says of the frames besides their times, ``None`` for nothing."""
+        """What else the file says about the frames, ``None`` for nothing."""
 
     @property
     def unknown(self) -> frozenset[str]:
-        """What the file does not say of frames: ``delta``, ``busy``, both or nothing."""
+        """What the file does not have of the frames: ``delta``, ``busy``, both or nothing."""
 
     @property
     def beside(self) -> Beside | None:
-        """The columns of the file beside the frame times, ``None`` for none."""
+        """The other columns of the file, ``None`` for none."""
 
     def choose_stream(self, name: str) -> None: ...
 
 
 def samples_of(session: object) -> str:
-    """Return why the frames of a session are samples, empty if they are all."""
+    """Return why the frames of a session are samples, empty if they are all frames."""
     return session.samples if isinstance(session, ShowsCapture) else ""
 
 
 def unknown_of_frames(session: object) -> frozenset[str]:
-    """Return what a session does not know of its frames: ``delta``, ``busy``, both or nothing."""
+    """Return what is unknown of a session's frames: ``delta``, ``busy``, both or nothing."""
     return session.unknown if isinstance(session, ShowsCapture) else frozenset()
 
 
@@ -307,7 +307,7 @@ def time_name(session: object) -> str:
 
 
 def file_word(session: object) -> str:
-    """Return what the file of a session is: a recording, or a capture of another program."""
+    """Return the word for the file of a session: a recording, or a capture of another program."""
     return "capture" if isinstance(session, ShowsCapture) else "recording"
 
 
@@ -319,11 +319,11 @@ def why_no_clocks(session: Session | None) -> str:
 
 
 class FramePictures(Protocol):
-    is_watched: bool  # Whether new ones are wanted
+    is_watched: bool  # Whether new pictures are wanted
 
     @property
     def is_described(self) -> bool:
-        """Whether the scene describes a picture, as far as is known."""
+        """Whether the scene draws a picture, as far as known."""
 
     @property
     def failure(self) -> str:
@@ -331,7 +331,7 @@ class FramePictures(Protocol):
 
     @property
     def brief(self) -> str:
-        """How many there are, and what they take; empty without any."""
+        """The number of pictures and the space that they take; empty without any."""
 
     @property
     def newest(self) -> Picture | None:
@@ -347,11 +347,11 @@ class NamesPanels(Protocol, metaclass=_AskedOnce):
 
     @property
     def front_panels(self) -> tuple[str, ...]:
-        """Their titles, what is to lie in front first."""
+        """The titles of the panels, the one in front first."""
 
 
 def pictures_of(session: object) -> FramePictures | None:
-    # Asked in every frame: a check against a protocol takes thirty times as long.
+    # Called in every frame, and checking a protocol would take thirty times as long.
     pictures: FramePictures | None = getattr(session, "pictures", None)
     return pictures
 
@@ -379,23 +379,23 @@ class Session(Protocol):
     def why_not(self, capability: Capability, clock_id: int = 0) -> str:
         """Return why something is not possible with a clock, as part of a sentence.
 
-        Empty if it is possible, or if the session lacks the capability altogether. Without a
+        It is empty if the capability is possible, or if the session lacks it altogether. Without a
         clock, it is about the session.
         """
 
     def driven_clock(self, selected: int) -> int:
-        """Return the clock whose rate keys and the transport set, 0 for none."""
+        """Return the clock whose rate the keys and the transport set, 0 for none."""
 
     @property
     def waits(self) -> bool:
         """Whether its frames are turns of a loop that waits for events, such as asyncio's.
 
-        How far they are apart is up to the events; what they take is worth looking at.
+        Then the events decide how far apart frames are, and only their durations are of interest.
         """
 
     @property
     def expects_news(self) -> bool:
-        """Whether events come from other processes, also while time is held."""
+        """Whether events come from other processes, even while time is held."""
 
     @property
     def status(self) -> SessionStatus: ...

@@ -1,4 +1,4 @@
-"""The stage: what a scene's ``build(stage)`` is given to set itself up with."""
+"""The stage: the argument of a scene's ``build(stage)``, with which it sets itself up."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ _LONGEST_TITLE: Final = 120
 class Stage:
     """The root clock, the director of the frames, and a few conveniences.
 
-    A scene is deterministic as long as it takes its time from clocks and its
-    chance from :attr:`random`; then every run with the same frame times is the same.
+    A scene is deterministic as long as it takes its time from clocks and its random numbers from
+    :attr:`random`; then all runs with the same frame times are the same.
 
-    What the stage makes has a ``clock``, whose time passes in it (the root's if left out), a
-    ``phase`` of the frame in which it runs, and a ``name`` to be shown by, which is its own
-    or the original's if left out.
+    Most methods have these parameters: the ``clock`` whose time is used, by default the root; the
+    ``phase`` of the frame in which something runs; and the ``name`` under which it is shown, by
+    default that of its kind or of the original.
 
     Attributes:
         root: The root clock; hang branches under it with ``root.child(name)``.
         director: Runs the frames; join a phase with ``director.on(phase, callback)``.
-        random: Random numbers, seeded alike in every run.
+        random: Random numbers, with the same seed in every run.
         title: The title of the scene, or an empty text.
         front_panels: Titles of the panels that show the scene best; see :meth:`front`.
         drawing: How the scene draws its picture, ``None`` without one; see :meth:`picture`.
-        worked_ns: Virtual time that :meth:`work` has taken outside of frames, until the host
-            takes it back to 0.
+        worked_ns: Virtual time that :meth:`work` has taken outside of frames since the host last
+            reset it to 0.
     """
 
     def __init__(
@@ -69,8 +69,8 @@ class Stage:
     ) -> None:
         """Set up an empty stage for one scene.
 
-        ``pass_work_ns`` lets virtual time pass in which a callback works, and returns ``False``
-        where time is real.
+        ``pass_work_ns`` lets the virtual time of a callback's work pass, and returns ``False`` in
+        real time.
         """
         self._transport = transport
         self._pass_work_ns = pass_work_ns
@@ -103,7 +103,7 @@ class Stage:
     def front(self, *panels: str) -> None:
         """Name the panels that show the scene best, such as ``"State machines"``.
 
-        The window opens them with the scene, the first in front. Replaces what was named before.
+        The window opens them with the scene, the first in front. This replaces panels named before.
 
         Raises:
             TypeError: One of them is not a text.
@@ -126,8 +126,8 @@ class Stage:
 
         ``draw`` returns shapes of :mod:`inspector.pictures.shapes`, back to front, in a picture of
         ``width`` by ``height`` units whose upper left corner is (0, 0). It is called after each
-        frame while the picture is shown, and must only read: no clock, timer, machine or random
-        number may change in it. Replaces the former picture.
+        frame while the picture is shown, and must only read: it must not change clocks, timers or
+        machines, or use random numbers. This replaces a former picture.
 
         Raises:
             TypeError: ``draw`` cannot be called.
@@ -167,8 +167,8 @@ class Stage:
     ) -> FrameCallback:
         """Call ``callback(delta)`` in every frame.
 
-        The callback is given the seconds that have passed since its last call; those of
-        ``clock``, with one, and then it is skipped while that clock stands still.
+        The callback gets the seconds since its last call. With a ``clock``, these are the clock's
+        seconds, and the callback is skipped while the clock stands still.
 
         Returns:
             The registration, for ``director.remove``.
@@ -198,8 +198,8 @@ class Stage:
     ) -> Scheduler:
         """Make a frame scheduler that runs in every frame.
 
-        ``overshoot`` is what its timers do about being late, unless they say otherwise, and
-        ``max_calls_per_frame`` how often a timer that catches up is called in one frame.
+        ``overshoot`` is the default for what its timers do when they are late, and
+        ``max_calls_per_frame`` limits the calls of a timer that catches up in one frame.
         """
         made = Scheduler(
             self.root if clock is None else clock,
@@ -218,9 +218,9 @@ class Stage:
         name: str = "",
         phase: Phase | str = Phase.UPDATE,
     ) -> DialectScheduler:
-        """Make a scheduler that behaves like an original, faults included.
+        """Make a scheduler that behaves like an original, including its faults.
 
-        See :mod:`inspector.engines.cocos.dialects` for whose rules it may follow.
+        See :mod:`inspector.engines.cocos.dialects` for the originals.
         """
         from inspector.engines.cocos.scheduler import DialectScheduler  # noqa: PLC0415 - few use one
 
@@ -239,8 +239,8 @@ class Stage:
     ) -> CreatorDirector:
         """Make a director of nodes and components that runs its frame in every frame.
 
-        See :mod:`inspector.engines.creator.versions` for the ``dialect``, which version's rules
-        it follows; Creator 2.4's if left out. ``is_debug`` makes it behave as a debug build.
+        The ``dialect`` says which version's rules it follows, by default those of Creator 2.4; see
+        :mod:`inspector.engines.creator.versions`. ``is_debug`` makes it behave like a debug build.
         """
         from inspector.engines.creator.director import CreatorDirector  # noqa: PLC0415 - few use one
 
@@ -274,9 +274,9 @@ class Stage:
     ) -> StateMachine[StateT, str]:
         """Make a state machine that is shown under a clock.
 
-        ``transitions`` are edges, or lists of edges that are tried in order, by name. The
-        ``rules`` are what it does beyond the original, such as letting transitions wait for
-        one another; nothing if left out.
+        ``transitions`` are edges by name, or lists of edges that are tried in order. The ``rules``
+        say how it differs from the original, for example that transitions wait for one another; by
+        default it does not differ.
         """
         return StateMachine(
             initial,
@@ -289,8 +289,8 @@ class Stage:
     def work(self, seconds: float | Fraction) -> None:
         """Keep the thread busy, as a long computation or a slow file does.
 
-        With virtual time nothing is computed: that much time just passes, and what
-        was due meanwhile is late, as it would be.
+        In virtual time nothing is computed: the time just passes, and what was due meanwhile is
+        late, as in real time.
 
         Raises:
             ValueError: ``seconds`` is negative or not a usable number.

@@ -23,11 +23,11 @@ from typing import Final, Protocol
 from inspector.errors import AttachError
 from inspector.probe.wire import EVENTS, JSON, MAX_FRAME_BYTES, FrameReader, frame
 
-#: Kept at most for a link that does not take it; a probe sends 8 MiB of events unasked.
+#: Most received bytes that wait for a link; a probe sends up to 8 MiB of events without asking.
 _MOST_WAITING_BYTES: Final = 64 << 20
-#: Read at once.
+#: Most bytes to read at once.
 _READ_BYTES: Final = 1 << 18
-#: Kept at most for a program that does not read.
+#: Most bytes to send that wait for a program that does not read.
 _MOST_WAITING: Final = 4 * MAX_FRAME_BYTES
 _UNIX: Final = "unix:"
 _TCP: Final = "tcp:"
@@ -37,9 +37,9 @@ _HIGHEST_PORT: Final = 65_535
 _PORT_DIGITS: Final = 5
 _DIAL_S: Final = 5.0
 _FOLDER: Final = "timeline-inspector-"
-#: Bytes of the path of a socket, with its end, on the systems with the shortest.
+#: Bytes that the path of a Unix socket may have on any system, with the final zero.
 _LONGEST_SOCKET: Final = 104
-#: A folder this old is not one in which a socket is being made.
+#: In a folder older than this, nobody is about to create a socket.
 _OLD_S: Final = 60.0
 
 
@@ -52,20 +52,20 @@ class ProbeConnection(Protocol):
 
     is_local: bool  # Whether both sides can share the monotonic clock of one host
     host: str  # The name of the host on which the program runs, empty for this one
-    peer_pid: int  # The process at the other end as its host numbers it, 0 if that is not known
+    peer_pid: int  # The process at the other end as its host numbers it, 0 if unknown
     text: str
 
     def send(self, kind: int, payload: bytes) -> None:
         """Send a message soon; never blocks.
 
-        After the other side has closed, what it said before is still to be received: then
-        nothing is sent, and :meth:`receive` tells of the end.
+        After the other side has closed, nothing is sent, but what it sent before can still be
+        received; then :meth:`receive` reports the end.
         """
 
     def receive(self, timeout_s: float) -> list[tuple[int, bytes]]:
-        """Return messages as type and payload, waiting at most so long for the first.
+        """Return messages as type and payload, waiting up to ``timeout_s`` for the first.
 
-        Sends meanwhile what waits to be sent.
+        Meanwhile, sends what waits to be sent.
 
         Raises:
             ConnectionClosedError: The connection has ended.
@@ -138,7 +138,7 @@ class StreamConnection:
         except BlockingIOError:
             pass
         except OSError as error:
-            # What the other side has said before it closed is still to be read.
+            # What the other side sent before it closed has still to be read.
             self._broken = _reason(error)
             self._waiting.clear()
         events = EVENT_READ | (EVENT_WRITE if self._waiting else 0)
@@ -218,7 +218,7 @@ class QueuedConnection:
         try:
             self.put(EVENTS, base64.b64decode(text[1:], validate=True))
         except (binascii.Error, ValueError):
-            # An empty batch is malformed, so the link ends and says so.
+            # The link takes an empty batch for malformed, and ends with that reason.
             self.put(EVENTS, b"")
 
     def end(self, reason: str) -> None:
@@ -302,7 +302,7 @@ def _target_of(address: str) -> tuple[socket.socket, str | tuple[str, int]]:
 def _peer(connected: socket.socket) -> tuple[int, int]:
     """Return process and user at the other end of a Unix socket; 0 where they are not known."""
     if not hasattr(socket, "SO_PEERCRED") or connected.family != socket.AF_UNIX:
-        # The folder of the socket keeps other users out, the token everything else.
+        # Then the folder of the socket keeps out other users, and the token everyone else.
         return 0, 0
     data = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     pid, uid, _gid = _CREDENTIALS.unpack(data)

@@ -1,8 +1,8 @@
-"""The events of all programs and of the session itself, in one order, in one log.
+"""The events of all programs and of the session itself, sorted into one log.
 
-Programs send what has happened some milliseconds later. So events wait until none can come any
-more that is earlier, and are then sorted by their instants. Only events that fit the state enter
-the log, which can therefore be read, recorded and folded like that of a scene.
+Programs send events some milliseconds after they happened. So events wait until no earlier ones are
+expected, and are then sorted by their instants. Only events that fit the state enter the log, which
+can therefore be read, recorded and folded like that of a scene.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from inspector.vocabulary import (
     RawEvent,
 )
 
-#: Kinds of rows that are no events: a keyframe of a program begins, is complete.
+#: Kinds of rows that are no events: where a keyframe of a program begins, and is complete.
 KEYFRAME_BEGUN: Final = -1
 KEYFRAME_COMPLETE: Final = -2
 
-#: More of them are refused, so that no program fills the memory.
+#: More than this are refused, so that no program fills the memory.
 MOST_TIMERS: Final = 2_000_000
 MOST_CLOCKS: Final = 10_000
 MOST_TASKS: Final = 500_000
@@ -53,18 +53,17 @@ class EventSorter:
     def __init__(self, log: EventLog, timeline: Timeline) -> None:
         self.at_ns = 0  # Session time up to which events are in the log, unless they come late
         self.newest_ns = 0  # Session time of the newest event in the log
-        # log: the log that everything enters, with the frames of the first loop
-        # timeline: the log that is shown, of these two, folded to its end
+        # log: the log of all events, in which the frame events are those of the first loop
+        # timeline: the shown log, which is log or other, folded to its end
         self.log, self.timeline = log, timeline
         self.loops = Loops()
-        # The same log with the frames of the loop that was chosen instead, None for none
+        # The log with the frame events of another loop, if one was chosen
         self.other: OtherLog | None = None
         self.misfits: Counter[int] = Counter()  # How many events did not fit the state, by kind
-        # How many events came too late to be sorted in, and are shown later than they were
+        # How many events came too late to be sorted in, and were moved to a later instant
         self.late = 0
-        self.late_ns = 0  # By how much at most
-        # The programs of which a clock changed in such an event: only a keyframe tells how it
-        # stands
+        self.late_ns = 0  # The most by which one was moved
+        # The programs whose clocks changed in a late event: only a keyframe tells their state
         self.resyncs: set[int] = set()
         self._waiting: dict[int, deque[Rows]] = {}
         self._special = np.array([KEYFRAME_BEGUN, KEYFRAME_COMPLETE, *self.loops.takers])
@@ -87,7 +86,7 @@ class EventSorter:
         self.add_rows(program, np.array([(at_ns, kind, program, 0, 0)], np.int64))
 
     def release(self, until_ns: int) -> int:
-        """Let everything up to an instant into the log; returns the number of events."""
+        """Add all events up to an instant to the log; returns their number."""
         found = list(chain.from_iterable(self._ready(queue, until_ns) for queue in self._queues()))
         count = 0
         if found:
@@ -100,7 +99,7 @@ class EventSorter:
         return count
 
     def _queues(self) -> list[deque[Rows]]:
-        # The session's own first: among events of one instant, a command precedes its effects.
+        # The session's own events come first: at one instant, a command precedes its effects.
         return [self._waiting[program] for program in sorted(self._waiting)]
 
     @staticmethod
@@ -116,7 +115,7 @@ class EventSorter:
         return found
 
     def _correct_instants(self, rows: Rows) -> None:
-        """Have nothing happen before what is in the log."""
+        """Move late events to the instant of the newest one in the log."""
         last_ns = self.newest_ns
         self.newest_ns = max(last_ns, int(rows[-1, 0]))
         late = rows[:, 0] < last_ns
@@ -132,7 +131,7 @@ class EventSorter:
 
     def _enter(self, rows: Rows) -> int:
         rows = self._without_too_many(rows)
-        # Flat, as a list of each would have the garbage collector go through the whole process.
+        # A flat list, as so many tuples would make the garbage collector visit all objects.
         numbers: list[int] = rows.ravel().tolist()
         if not self._keyframes and not np.isin(rows[:, 1], self._special).any():
             return self._fold(numbers)
@@ -143,14 +142,14 @@ class EventSorter:
         for event in _events(iter(numbers)):
             at_ns, kind, subject, a, b = event
             if kind < 0 or keyframes:
-                # These depend on the state before them.
+                # What these events do depends on the state before them.
                 count += self._fold(plain)
                 plain = []
                 count += self._fold_in_keyframe(event)
             elif kind in takers:
                 taken = takers[kind](at_ns, subject, a, b)
                 if taken is None:
-                    # Its loop is described by what is known of its clock.
+                    # At a loop's first frame, found() describes the loop by the state of its clock.
                     count += self._fold(plain)
                     plain = list(loops.found(event))
                 else:
@@ -173,9 +172,9 @@ class EventSorter:
         return rows
 
     def _fold(self, numbers: list[int]) -> int:
-        """Fold events, five numbers each; returns how many did.
+        """Fold events, five numbers each, and add them to the log; returns how many fitted.
 
-        What does not fit is counted and left out.
+        Those that do not fit the state are counted and left out.
         """
         if not numbers:
             return 0
@@ -199,9 +198,9 @@ class EventSorter:
         return len(numbers) // _WIDTH
 
     def choose(self, loop: int) -> None:
-        """Show the frames of another loop, past ones too.
+        """Show the frames of another loop, including past ones.
 
-        Another log takes the place of the one that is shown, and another timeline.
+        This replaces the shown log and the timeline.
         """
         loops = self.loops
         loops.choose(loop)
@@ -210,7 +209,7 @@ class EventSorter:
         self.other = None if loop == loops.first else OtherLog(self.log, loops.first, loop)
 
     def _is_being_described(self, kind: int, subject: int) -> bool:
-        """Whether an event may be about what its program has described already, or not yet."""
+        """Whether an event may not fit because its program is just describing its state."""
         program = program_of_clock(subject) if kind in ABOUT_CLOCKS else program_of(subject)
         return program in self._being_described
 
@@ -218,7 +217,7 @@ class EventSorter:
         at_ns, kind, subject, a, b = event
         if kind == KEYFRAME_BEGUN:
             self._being_described.add(subject)
-            # The first tells everything: there is nothing to compare it with.
+            # The first keyframe of a program has nothing to be compared with.
             if any(program_of_clock(each) == subject for each in self.timeline.clocks):
                 self._keyframes[subject] = _Keyframe(self)
             return 0
@@ -237,23 +236,23 @@ class EventSorter:
         return self._fold(list(event) if keyframe is None else keyframe.news(event))
 
     def end_program(self, program: int) -> None:
-        """Forget what was under way in a program that has ended."""
+        """Forget the unfinished keyframe of a program that has ended."""
         self._keyframes.pop(program, None)
         self._being_described.discard(program)
         self.loops.end_program(program)
 
 
 class _Keyframe:
-    """Compares the description of a program's present state with what is known of it."""
+    """Compares a program's description of its state with the state known here."""
 
     def __init__(self, sorter: EventSorter) -> None:
-        # Its timeline is another when another loop is shown.
+        # Not the timeline itself: choosing another loop replaces it.
         self._sorter = sorter
         self._described: dict[int, set[int]] = {kind: set() for kind in _ADDING}
         self._new: set[tuple[int, int]] = set()
 
     def news(self, row: RawEvent) -> list[int]:
-        """Return what an event says that is not known, as five numbers an event."""
+        """Return what is new in an event of the description, as events of five numbers each."""
         timeline, (at_ns, kind, subject, a, b) = self._sorter.timeline, row
         is_known = (
             subject in timeline.clocks if kind in ABOUT_CLOCKS else subject in timeline.timers
@@ -267,7 +266,7 @@ class _Keyframe:
         if not is_known or (_ADDED_BY.get(kind, 0), subject) in self._new:
             return [*row]
         if kind == CLOCK_ANCHORED:
-            # What follows says whether it is paused.
+            # If it is still paused, a later event of the description says so.
             is_paused = timeline.clocks[subject].paused
             return [at_ns, CLOCK_RESUMED, subject, 0, 0, *row] if is_paused else [*row]
         if kind in {TIMER_ORIGIN, TIMER_ARMED}:
@@ -290,7 +289,7 @@ class _Keyframe:
             for number in timeline.timers.ids()
             if program_of(number) == program and number not in self._described[ADDED[Unit.TIMER]]
         ]
-        # With the topmost goes everything below.
+        # Removing a clock also removes all clocks below it.
         top_clocks = [n for n in clocks if timeline.clocks[n].parent_id not in clocks]
         return [
             each

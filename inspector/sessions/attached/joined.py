@@ -33,7 +33,7 @@ class JoinedPrograms:
     def own_clocks(self) -> list[tuple[JoinedProgram, int]]:
         timeline = self._sorter.timeline
         made_for = timeline, timeline.structure_version
-        # Asked some dozens of times in a refresh.
+        # Called dozens of times in each refresh.
         if self._own[0] == made_for:
             return self._own[1]
         clocks = timeline.clocks
@@ -49,12 +49,12 @@ class JoinedPrograms:
         return found
 
     def family(self, clock_id: int) -> list[tuple[JoinedProgram, int]]:
-        """Return a program and its children that are attached, by the clock above them."""
+        """Return the attached ones of a program and its children, by the clock above them."""
         children = set(self._sorter.timeline.clocks[clock_id].children)
         return [each for each in self.own_clocks() if each[1] in children]
 
     def parent_of(self, program: JoinedProgram) -> JoinedProgram | None:
-        """Return the program of which one is a child process, a thread or a frame of a page."""
+        """Return the program whose child process, thread or frame of a page this program is."""
         if not program.parent_pid:
             return None
         parent = (program.host, program.parent_pid)
@@ -65,7 +65,7 @@ class JoinedPrograms:
         self._own = None, []
 
     def join(self, program: JoinedProgram, now_ns: int) -> None:
-        """Take a new program, whose clock will be beside its parent's if it has one."""
+        """Add a new program; if its parent is attached, its clock will be beside the parent's."""
         translation = program.translation
         if program.host:
             translation.name = program.name
@@ -77,26 +77,26 @@ class JoinedPrograms:
         self.by_number[program.index] = program
 
     def _former_name(self, program: JoinedProgram) -> str:
-        """Return the name of a child that dials again, as daemons do that close all files."""
+        """Return the former name of a child that dials again, as daemons do after closing files."""
         process = program.host, program.pid, program.parent_pid, program.own_name
         if program.pid == program.parent_pid:
-            # A thread.
+            # Threads have the number of their process as that of their parent.
             return ""
         earlier = self.by_number.values()
         known = {(e.host, e.pid, e.parent_pid, e.own_name): e.name for e in earlier}
         return known.get(process, "")
 
     def put_children_below(self, parent: JoinedProgram, now_ns: int) -> None:
-        """Move the children of a program whose own clock has just come: they dialled first."""
+        """Put children that dialled first beside a program whose own clock has just come."""
         for each in self.attached():
             if each.translation.above == ROOT_ID and self.parent_of(each) is parent:
                 self._put_below(parent, each.translation, now_ns)
 
     def _put_below(self, parent: JoinedProgram, translation: Translation, now_ns: int) -> None:
-        """Let the clock of a program be beside its parent's, both below one of the session.
+        """Put the clock of a program beside its parent's, with both below a clock of the session.
 
-        It is not below its parent's itself, as it does not stop with that. Where the parent's is
-        not known yet, it comes there with that.
+        It is not below its parent's clock, as it does not stop with that. If the parent's clock is
+        not known yet, :meth:`put_children_below` does this later.
         """
         above = parent.translation.above
         if above == ROOT_ID:

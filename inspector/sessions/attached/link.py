@@ -1,7 +1,7 @@
 """The inspector's end of the connections with programs.
 
-Everything here happens in threads of its own: one that listens, and one for each program. The
-session takes what has come as news, in their order, and never waits for a program.
+One thread listens, and one serves each program. The session takes what they received from a queue
+of news, in order, and never waits for a program.
 """
 
 from __future__ import annotations
@@ -61,36 +61,36 @@ from inspector.vocabulary import VOCABULARY_VERSION
 
 logger = logging.getLogger(__name__)
 
-#: What waits for the session; with more nothing is read, and the probe drops and counts.
+#: Most bytes that wait for the session; with more, links stop reading and probes drop events.
 _MOST_WAITING_BYTES: Final = 4 * WINDOW_BYTES
 _MOST_PROGRAMS: Final = 256
 _MOST_STRANGERS: Final = 16
-#: The clocks of both sides are compared so often; the quickest comparison counts.
+#: How often the clocks of both sides are compared at first; the quickest comparison counts.
 _COMPARISONS: Final = 5
 _COMPARED_WITHIN_NS: Final = NS_PER_SECOND
-#: Later on, of the last few seconds, as clocks of different hosts drift apart.
+#: Latest comparisons of which the quickest counts from then on, as clocks of hosts drift apart.
 _FOLLOWED: Final = 8
 _FOLLOWED_EVERY_NS: Final = NS_PER_SECOND // 2
-#: A program that is not heard for so long is said to be busy or stopped.
+#: A program that has sent nothing for this time is taken for busy or stopped.
 _QUIET_NS: Final = NS_PER_SECOND
 _ACK_NS: Final = 100_000_000
 _TURN_S: Final = 0.1
-#: After a longer turn this side did not run: the machine was suspended, or this process.
+#: In a longer turn this side did not run: the machine or this process was suspended.
 _SUSPENDED_NS: Final = NS_PER_SECOND
 
-#: Receives the answer of a program: the result, or an empty one and why it refuses.
+#: Receives the answer of a program: the result, and the reason of a refusal or an empty text.
 Done: TypeAlias = "Callable[[dict[str, Any], str], None]"
 
 
 class Attached(Struct, frozen=True):
     link: ProbeLink
     hello: HelloMessage
-    offset_ns: int  # What to add to its instants for those of this process
-    error_ns: int  # By how much that can be wrong; 0 on the same clock
+    offset_ns: int  # What to add to its instants to get those of this process
+    error_ns: int  # By how much the offset can be wrong; 0 on the same clock
 
 
 class Unable(Struct, frozen=True):
-    """A program in which there can be no probe."""
+    """A program that cannot have a probe inside."""
 
     pid: int  # Its process as this system numbers it
     name: str
@@ -98,7 +98,7 @@ class Unable(Struct, frozen=True):
 
 
 class ClockCompared(Struct, frozen=True):
-    """The clocks of both sides are no longer as far apart as they were; see :class:`Attached`."""
+    """The offset between the clocks of both sides has changed; see :class:`Attached`."""
 
     link: ProbeLink
     offset_ns: int
@@ -146,9 +146,9 @@ def _own_hello() -> dict[str, Any]:
 
 class ProbeLink:
     def __init__(self, connection: ProbeConnection, acceptor: ProbeServer) -> None:
-        self.text = connection.text  # What carries it, for people
+        self.text = connection.text  # The kind of connection, for people
         self.host = connection.host  # The name of the host on which it runs, empty for this one
-        # The process at the other end as its host numbers it, 0 if that is not known
+        # The process at the other end as its host numbers it, 0 if unknown
         self.peer_pid = connection.peer_pid
         self.is_open = True  # Whether the program is still connected
         self.is_silent = False  # Whether nothing was heard of it for a while
@@ -178,7 +178,7 @@ class ProbeLink:
         return self._hello is not None
 
     def request(self, method: str, params: dict[str, Any], done: Done | None = None) -> None:
-        """Ask the program for something; ``done`` is called by the session that takes the news."""
+        """Send a request to the program; the session calls ``done`` when it takes the answer."""
         self._outgoing.append((method, params, done))
         self._connection.wake()
 
@@ -189,7 +189,7 @@ class ProbeLink:
     # ------------------------------------------------------ in its own thread
 
     def run(self, *, dials: bool, token: str, is_shaken: bool = False) -> None:
-        """Serve the connection until it ends; ``dials``: this side speaks first."""
+        """Serve the connection until it ends; with ``dials``, this side speaks first."""
         reason, was_accepted = "", True
         try:
             if not is_shaken:
@@ -224,7 +224,7 @@ class ProbeLink:
 
         Raises:
             WireError: The other side is no probe, or refuses.
-            ConnectionClosedError: It has closed the connection.
+            ConnectionClosedError: The other side has closed the connection, or sends nothing.
         """
         if dials:
             self._send(request(0, "Link.hello", {**_own_hello(), "token": token}))
@@ -282,7 +282,7 @@ class ProbeLink:
         return hello
 
     def _compare(self) -> None:
-        """Find out how the program's clock and ours differ, then tell of the program."""
+        """Measure how the program's clock and ours differ, then report the program."""
         hello = self._hello
         assert hello is not None, "hands were shaken"
         until_ns = self._now_ns() + _COMPARED_WITHIN_NS
@@ -298,18 +298,18 @@ class ProbeLink:
         self._introduce(offset_ns, error_ns)
 
     def _introduce(self, offset_ns: int, error_ns: int) -> None:
-        """Tell the session of the program, and what it has sent meanwhile."""
+        """Report the program to the session, with what it has sent meanwhile."""
         early = self._early
         if early is None or self._hello is None:
             return
         if self._connection.is_local and abs(offset_ns) <= error_ns:
-            # As near as can be measured: both read the monotonic clock of this host.
+            # No difference can be measured, so both read the monotonic clock of this host.
             error_ns = offset_ns = 0
         self._offset_ns, self._error_ns = offset_ns, error_ns
         self._acceptor.put(Attached(self, self._hello, offset_ns, error_ns))
         for news in early:
             self._acceptor.put(news)
-        # Not before: until then the session waits for what happened before.
+        # Last, because this ends is_new: until then the session waits for earlier events.
         self._early = None
 
     def _ask_for_time(self) -> None:
@@ -337,13 +337,13 @@ class ProbeLink:
             self._put(ClockCompared(self, offset_ns, error_ns))
 
     def _turn(self) -> None:
-        """Receive what comes within a moment, and send what is due."""
+        """Receive what comes within ``_TURN_S``, and send what is due."""
         if self._wants_end:
             self._say_goodbye(self._wants_end)
             raise _FinishedError(self._wants_end)
         before_ns = self._now_ns()
         if self._acceptor.waiting_bytes > _MOST_WAITING_BYTES:
-            # The session takes nothing: let the probe wait, and in the end drop and count.
+            # The session takes too little, so let the probe wait, and in the end drop events.
             time.sleep(_TURN_S)
             messages = []
             self._heard_ns = self._now_ns()
@@ -368,7 +368,7 @@ class ProbeLink:
             self._ask_for_time()
         is_silent = now_ns - self._heard_ns > _QUIET_NS
         if is_silent is not self.is_silent:
-            # Stopped or busy: while the connection is open, it may come back.
+            # The program is stopped or busy, but may return while the connection is open.
             self.is_silent = is_silent
             self._acceptor.on_news()
 
@@ -435,7 +435,7 @@ def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:  # noqa: ANN401 - 
 
 
 class _RefusedError(Exception):
-    """Hands were not shaken; nothing is to be told of a stranger."""
+    """The handshake failed; the session is not told of the connection."""
 
 
 class _FinishedError(Exception):
@@ -443,10 +443,10 @@ class _FinishedError(Exception):
 
 
 class ProbeServer:
-    """Where programs connect, and where the session finds what they say."""
+    """Accepts the connections of programs, and queues for the session what they send."""
 
     def __init__(self, now_ns: Callable[[], int] = time.monotonic_ns) -> None:
-        self.token = os.urandom(16).hex()  # What a probe has to say first, in hexadecimal digits
+        self.token = os.urandom(16).hex()  # What a probe has to send first, in hexadecimal digits
         self.on_news: Callable[[], None] = _nothing  # Called in any thread when there are news
         self.now_ns = now_ns  # The clock of this side
         self._news: deque[tuple[News, int]] = deque()
@@ -482,7 +482,7 @@ class ProbeServer:
 
     @property
     def connecting_since_ns(self) -> int | None:
-        """Since when a program has been connecting, ``None`` if none is."""
+        """When the first of the programs that are connecting began to, ``None`` without any."""
         with self._lock:
             return min((each.began_ns for each in self._links if each.is_new), default=None)
 
@@ -510,7 +510,7 @@ class ProbeServer:
             connection.close()
 
     def _start(self, link: ProbeLink, *, dials: bool, token: str, is_shaken: bool) -> bool:
-        """Serve a connection; returns whether that is still wanted."""
+        """Serve a connection in a new thread; returns ``False`` if the server was closed."""
         thread = threading.Thread(
             target=link.run,
             kwargs={"dials": dials, "token": token, "is_shaken": is_shaken},
@@ -518,7 +518,7 @@ class ProbeServer:
             daemon=True,
         )
         with self._lock:
-            # Started here, so that closing, which waits for it, finds none that has not begun.
+            # Started under the lock, since close() joins all threads it finds here.
             if not self._is_closed:
                 self._links[link] = thread
                 thread.start()
@@ -554,7 +554,7 @@ class ProbeServer:
         self.on_news()
 
     def pop_news(self, most_bytes: int) -> list[News]:
-        """Return what is new, in its order, until it is so much."""
+        """Return the oldest news, in order, until they have ``most_bytes``."""
         found, taken = [], 0
         while self._news and taken < most_bytes:
             news, size = self._news.popleft()
@@ -572,7 +572,7 @@ class ProbeServer:
         return list(found.values())
 
     def close(self, reason: str = "the inspector was closed") -> None:
-        """Say goodbye to all programs, and stop listening; waits for it a moment at most."""
+        """Say goodbye to all programs and stop listening; waits a second per thread at most."""
         if self._is_closed:
             return
         self._is_closed = True

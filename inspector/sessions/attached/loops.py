@@ -1,7 +1,7 @@
-"""The loops of the programs: which of them run frames, and those of which are shown.
+"""The loops of the programs: which of them run frames, and which one is shown.
 
-Everything is in one log, in which the events of frames are those of the first loop. While another
-is chosen, a second log has the same events with the frames of that one.
+One log has all events, and its frame events are those of the first loop. While another loop is
+chosen, a second log has the same events, with the frame events of that loop.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class _Loop:
     __slots__ = ("ended", "id", "is_in_frame")
 
     def __init__(self, number: int) -> None:
-        # Its number: that of its clock, or of the clock of a loop that it continues
+        # The number of its clock, or of the clock of the loop that it continues
         self.id = number
         self.ended = 0  # How many frames have ended
         self.is_in_frame = False
@@ -49,13 +49,13 @@ class _Loop:
 
 class Loops:
     def __init__(self) -> None:
-        # first: The loop whose frames are those of the log; 0 until the first frame
-        # wanted: The loop that goes on while nothing is shown, 0 for none
+        # first: The loop whose frame events the log has; 0 until the first frame
+        # wanted: A loop that still runs after the shown one has ended, 0 for none
         self.first = self.shown = self.wanted = 0
-        # Returns the number of the name of a loop that is found, and its kind
+        # Returns, for a loop that was found, the number of its name and its kind
         self.describe: Callable[[int], tuple[int, LoopKind]] = _undescribed
-        # Takes an event of a frame, by its kind; returns the event that goes into the log, if any,
-        # or None where found has to take the first frame of a loop
+        # By kind: takes a frame event and returns the event for the log, an empty tuple for none,
+        # or None for the first frame of a loop, which found() has to take
         self.takers: dict[int, Callable[[int, int, int, int], _Event | None]] = {
             FRAME_BEGAN: self._began,
             PHASE_ENDED: self._phase_ended,
@@ -81,14 +81,13 @@ class Loops:
         self.shown, self.wanted, self._is_over = loop, 0, False
 
     def end_program(self, program: int) -> None:
-        """Let the next loop be shown if that of a program is, which has ended."""
+        """If the shown loop is of this program, which has ended, let another take its place."""
         self._is_over = self._is_over or program_of_clock(self.shown) == program
 
     def found(self, event: RawEvent) -> tuple[int, ...]:
-        """Take the first frame of a loop that begins; returns what goes into the log.
+        """Take the first frame of a new loop; returns the events for the log.
 
-        After the end of the loop that is shown, a new one continues its frames, as when a page is
-        loaded again.
+        If the shown loop has ended, the new one continues its frames, as when a page is reloaded.
         """
         at_ns, _, clock_id, index, delta_ns = event
         follows = self._by_clock.get(self.shown) if self._is_over else None
@@ -147,7 +146,7 @@ def _undescribed(_clock_id: int) -> tuple[int, LoopKind]:
 
 
 class OtherLog:
-    """The events of a log with the frames of another loop."""
+    """A copy of a log, with the frame events of another loop."""
 
     def __init__(self, log: EventLog, first: int, shown: int) -> None:
         self._first, self._shown = first, shown
@@ -158,13 +157,13 @@ class OtherLog:
         self.history = LogHistory(self.log)  # The past
 
     def append(self, numbers: list[int]) -> Numbers:
-        """Take new events, five numbers each; returns them with the frames of the first loop."""
+        """Add new events, five numbers each; returns them as the first log needs them."""
         self.log.append(numbers)  # type: ignore[arg-type] # five an event
         return _exchanged(numbers, self._shown, self._first)
 
 
 def _exchanged(numbers: Numbers, shown: int, chosen: int) -> array[int]:
-    # NumPy takes three times as long for the numbers of a list.
+    # Through an array, as NumPy takes three times as long to read a list.
     found = array("q", numbers)
     exchange(np.frombuffer(found, np.int64).reshape(-1, _WIDTH).T, shown, chosen)
     return found

@@ -13,7 +13,7 @@ _T = TypeVar("_T")
 _MOST: Final = 10_000
 
 Whole = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
-#: Up to 36 years, so that sums of two are whole numbers of 64 bits.
+#: Up to 36 years, so that the sum of two instants fits into 64 bits.
 Instant = Annotated[int, msgspec.Meta(ge=-(2**60), le=2**60)]
 #: Numbers of clocks and timers: see :data:`~inspector.sessions.attached.translation.NUMBER_BITS`.
 Number = Annotated[int, msgspec.Meta(ge=1, lt=2**40)]
@@ -50,7 +50,7 @@ class AdapterMessage(Message, frozen=True):
 
 
 class HelloMessage(Message, frozen=True):
-    """What a program says first."""
+    """The first message of a program."""
 
     protocol: Whole
     pid: Whole
@@ -67,7 +67,7 @@ class HelloMessage(Message, frozen=True):
 
 
 class UnableMessage(Message, frozen=True):
-    """What a program says instead in which there can be no probe."""
+    """The first message of a program that cannot have a probe inside."""
 
     pid: Whole
     name: Name
@@ -84,7 +84,7 @@ class TextsMessage(Message, frozen=True):
 
 
 class BusyThreadMessage(Message, frozen=True):
-    """A thread that does not answer, and the clock whose timers only it can tell."""
+    """A thread that does not answer, and the clock whose timers only this thread can list."""
 
     clock: Number
     since_ns: Instant
@@ -92,7 +92,7 @@ class BusyThreadMessage(Message, frozen=True):
 
 
 class KeyframeMessage(Message, frozen=True):
-    """Where the description of the present state has come to."""
+    """Progress of the description of the present state."""
 
     state: Literal["begun", "partial", "complete"]
     waits_for: Annotated[list[Number], msgspec.Meta(max_length=_MOST)] = []
@@ -106,7 +106,7 @@ class LostMessage(Message, frozen=True):
 
 
 class ClockMessage(Message, frozen=True):
-    """A clock of a program, and what can be done with it: true, or why not."""
+    """A clock of a program, and for each capability whether it is possible, or why not."""
 
     clock: Number
     adapter: Name | None = None
@@ -121,7 +121,7 @@ class ChangedMessage(Message, frozen=True):
 
 
 class CostMessage(Message, frozen=True):
-    """What a probe costs: processor time in an interval, and what it sends."""
+    """What a probe costs: processor time in an interval, and the events that it sends."""
 
     cpu_ns: Whole
     interval_ns: Whole
@@ -142,7 +142,7 @@ class ByeMessage(Message, frozen=True):
 
 
 def decoded(params: dict[str, Any], kind: type[_T]) -> _T:
-    """Return parameters as what they are to be."""
+    """Return parameters as a message type; a ``WireError`` if they do not fit it."""
     try:
         return msgspec.convert(params, kind)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""An attached program: what it says of itself, and what can be done with its clocks."""
+"""An attached program: what it reports of itself, and what can be done with its clocks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NAMES: Final = {
     Capability.STEP_TIMER: "step_timer",
     Capability.TIMERS: "clear_timer",
 }
-#: What the programs of an inspector can never be asked for, and why.
+#: Capabilities that attached programs never have, and why.
 NEVER_POSSIBLE: Final = {
     Capability.FRAME_RATE: "an attached program has its own frame rate",
     Capability.RELOAD: "an attached program cannot be reloaded: end it, and open it again",
@@ -57,12 +57,12 @@ _STEP_GRANT: Final = frozenset(
     }
 )
 _PERCENT: Final = 100
-#: What the probe calls a process that has nothing of its own to be called by.
+#: The probe's name for a process without a name of its own.
 _OF_MULTIPROCESSING: Final = "child of multiprocessing"
-#: The adapters whose loops wait for events; their frames are turns of these.
+#: The adapters whose loops wait for events; their frames are turns of such a loop.
 _WAITING: Final = frozenset({"asyncio", "tkinter", "trio", "Twisted", "uvloop"})
 _NOT_FOLLOWED: Final = "lock.acquire(timeout=…), which uses the system clock"
-#: How implementations that say their names in lower case spell them.
+#: Spellings of implementations that report their names in lower case.
 _IMPLEMENTATIONS: Final = {"cpython": "CPython", "pypy": "PyPy", "graalpy": "GraalPy"}
 _STATES: Final = {"active": "seen", "failed": "cannot be seen"}
 
@@ -71,50 +71,50 @@ class JoinedProgram:
     def __init__(self, index: int, attached: Attached, translation: Translation) -> None:
         hello = attached.hello
         self.index = index  # Its number in the session
-        self.host = attached.link.host  # The name of that host, empty for this one
-        # name: Its name, with its host if that is another; a number tells children apart
+        self.host = attached.link.host  # The name of its host, empty for this one
+        # name: Its name, with its host if that is another one; children may get a number
         # own_name: What it calls itself
         self.name = self.own_name = hello.name or f"process {hello.pid}"
         if self.host:
             self.name = f"{self.name} on {self.host}"
         self._namesakes = 0
-        # pid: its process, and that of its parent, as their host numbers them
+        # The numbers of its process and of the parent process, on their host
         self.pid, self.parent_pid = hello.pid, hello.parent_pid
         peer_pid = attached.link.peer_pid
         if not self.host and peer_pid not in {0, hello.pid, os.getpid()}:
-            # A container numbers its processes by itself; threads have the number of theirs.
+            # A container has its own process numbers. The parent of a thread is its process.
             is_thread = hello.pid == hello.parent_pid
             self.pid, self.parent_pid = peer_pid, peer_pid if is_thread else parent_of(peer_pid)
         self.argv = tuple(hello.argv)
         self.runtime = hello.runtime
         self.link = attached.link
         self._longest_turn_ns = self._tasks_every_ns = 0
-        self.translation = translation  # Puts its events in terms of the session
-        # By how much its instants can be wrong; 0 on the same clock
+        self.translation = translation  # Converts its events to the session's numbers and instants
+        # By how much its instants may be wrong; 0 on the same clock
         self.error_ns = attached.error_ns
         self.drift_ns = 0  # By how much its clock has been corrected since
         self.adapters: tuple[AdapterMessage, ...] = tuple(hello.adapters)
         self.grant: Grant = hello.grant
         self.clocks: dict[int, ClockMessage] = {}  # Its clocks, by their number in the session
-        self.cost: CostMessage | None = None  # What the probe said last of its own cost, if it did
-        # cost_cpu_ns: Its processor time since it was attached
-        # cost_interval_ns: The time in which it was measured
-        # events: How many events it has sent in that time
+        self.cost: CostMessage | None = None  # The probe's last report of its cost, if any
+        # cost_cpu_ns: The probe's processor time since it was attached
+        # cost_interval_ns: The time in which that was measured
+        # events: How many events the probe has sent in that time
         self.cost_cpu_ns = self.cost_interval_ns = self.events = 0
         self.lost: Counter[str] = Counter()  # How many of its events were lost, by kind
         self.is_described = False  # Whether its state was described in full
-        # The clocks whose timers it cannot tell yet, as their threads are busy: of each the name of
-        # the thread and since when, in session time, as far as it says so
+        # The clocks whose timers are unknown because a thread is busy: for each the name of the
+        # thread, and since when in session time, if reported
         self.waits_for: dict[int, tuple[str, int | None]] = {}
-        # is_stepping: Whether a step is under way
-        # has_step_begun: Whether the program has said so
+        # is_stepping: Whether a step was requested and has not ended
+        # has_step_begun: Whether the program has confirmed it
         self.is_stepping = self.has_step_begun = False
         self.ended = ""  # Why it is no longer attached, as a sentence; empty while it is
 
     def name_for_namesake(self, name: str) -> str:
-        """Return what a child is called instead that names itself as this, as workers do.
+        """Return a numbered name for a child that has this program's name, as workers do.
 
-        Empty for one that has a name of its own.
+        It is empty for a child with a name of its own.
         """
         if name not in {self.own_name, _OF_MULTIPROCESSING}:
             return ""
@@ -123,9 +123,9 @@ class JoinedProgram:
 
     @property
     def is_page(self) -> bool:
-        """Whether it is a page of a browser, whose process is not known.
+        """Whether it is a page of a browser, whose process is unknown.
 
-        Pages that a debugger reaches have numbers of the inspector, those that dial have none.
+        The inspector numbers pages that it reaches through a debugger; pages that dial have 0.
         """
         return self.pid >= FIRST_PAGE_PID or self.pid == 0
 
@@ -141,7 +141,7 @@ class JoinedProgram:
 
     @property
     def unheld(self) -> list[AdapterMessage]:
-        """Those of them whose loops go on while the program is held."""
+        """Those unseen adapters whose loops continue while the program is held."""
         return [each for each in self.unseen if each.message == KEEPS_TIME]
 
     @property
@@ -158,7 +158,7 @@ class JoinedProgram:
             self.grant = changed.grant
 
     def follow_clock(self, shift_ns: int, error_ns: int) -> None:
-        """Correct the instants that come from now on, as its clock drifts."""
+        """Correct its instants from now on, because its clock has drifted."""
         self.drift_ns += shift_ns - self.translation.shift_ns
         self.translation.shift_ns, self.error_ns = shift_ns, error_ns
 
@@ -196,7 +196,7 @@ class JoinedProgram:
     def waits(self, clock_id: int) -> bool:
         clock = self.clocks.get(clock_id)
         if clock is not None and clock.adapter == "javascript":
-            # The frames of a page are drawn.
+            # A page draws its frames; Node waits for events.
             return "node" in self.runtime.implementation.lower()
         return clock is not None and clock.adapter in _WAITING
 
@@ -206,15 +206,15 @@ class JoinedProgram:
         self.link.request(method, {"clock": own_clock(clock_id), **more}, done)
 
     def watch_tasks(self, every_ns: int) -> None:
-        """Have it tell its tasks at this pace, 0 for not any more; once for each pace."""
+        """Make the program report its tasks at this interval, 0 for no more."""
         if every_ns != self._tasks_every_ns:
             self._tasks_every_ns = every_ns
             self.link.request("Program.tasks", {"every_ns": every_ns})
 
     def hold_after_turn(self, longest_ns: int, cause: int) -> None:
-        """Have it held at the end of a turn that takes longer, 0 for none; once for each limit.
+        """Make the program hold itself after a turn longer than this, 0 for none.
 
-        A probe that cannot do that is held when the turn is known here.
+        A probe that cannot do this is held when the turn is known here.
         """
         if longest_ns != self._longest_turn_ns:
             self._longest_turn_ns = longest_ns
@@ -226,7 +226,7 @@ class JoinedProgram:
 
     @property
     def limited(self) -> list[AdapterMessage]:
-        """The adapters that have something to say of what they do not see."""
+        """The adapters that report what they do not see."""
         return [each for each in self.adapters if each.message]
 
     @property
@@ -253,7 +253,7 @@ class JoinedProgram:
 
     @property
     def not_followed(self) -> str:
-        """What of its time no adapter can follow, empty for nothing that is known."""
+        """Waits that no adapter can slow or hold, as far as known; or an empty text."""
         reads = {each.name for each in self.adapters if each.state == "active"}
         return _NOT_FOLLOWED if "python_time" in reads else ""
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def what_they_do(programs: Sequence[JoinedProgram], broken_by: str, *, is_running: bool) -> str:
-    """Return what the attached programs do; ``broken_by`` says what held them, if it did."""
+    """Return what the attached programs do; ``broken_by`` says which breakpoint holds them."""
     if silent := [f"“{each.name}”" for each in programs if each.is_silent]:
         verb = "does" if len(silent) == 1 else "do"
         return f"{', '.join(silent)} {verb} not answer: busy, or stopped from outside."
@@ -33,7 +33,7 @@ def what_they_do(programs: Sequence[JoinedProgram], broken_by: str, *, is_runnin
 
 
 def more_about(programs: Iterable[JoinedProgram], *, is_reachable: bool) -> Iterator[str]:
-    """Yield what does not work with them, and whether others can still connect."""
+    """Yield sentences on what does not work with them, and whether others can still connect."""
     for program in programs:
         if busy := list(_what_is_busy(program)):
             yield from busy
@@ -47,7 +47,7 @@ def more_about(programs: Iterable[JoinedProgram], *, is_reachable: bool) -> Iter
 
 
 def _what_is_busy(program: JoinedProgram) -> Iterator[str]:
-    """Yield whose timers are not known because a thread is busy, and which."""
+    """Yield sentences on busy threads whose timers are therefore unknown."""
     for clock_id, (thread, since_ns) in program.waits_for.items() if program.is_attached else ():
         if (clock := program.clocks.get(clock_id)) is not None:
             name = f"its thread “{thread}”" if thread else "its thread"
@@ -61,7 +61,7 @@ def _what_is_busy(program: JoinedProgram) -> Iterator[str]:
 
 
 def what_is_missing(programs: Iterable[JoinedProgram], sorter: EventSorter) -> Iterator[str]:
-    """Yield what is missing of their events, or inexact."""
+    """Yield sentences on missing or inexact events."""
     for program in programs:
         yield from (f"{program.name}: {sentence}" for sentence in _what_is_unseen(program))
         yield from _what_is_busy(program)
@@ -90,7 +90,7 @@ def why_unable(program: Unable) -> str:
 
 
 def how_it_ended(exit_code: int | None, news: Ended, *, goes_on: bool) -> str:
-    """Return how a process ended, or that it ``goes_on``; the exit code is as shells give it."""
+    """Return how a process ended, or that it ``goes_on``; the exit code is that of a shell."""
     if exit_code is not None:
         return _by_exit_code(exit_code)
     if news.is_orderly:

@@ -79,22 +79,24 @@ from inspector.vocabulary import (
 if TYPE_CHECKING:
     from inspector.sessions.attached.doors.door import Door, Opened
 
-#: Events come at latest 16 ms after they happened; so long later all of them are there, or at
-#: most so long on a machine that is busy.
+#: Programs send events within 16 ms, so after this time all of them should have come.
 SETTLED_NS: Final = 50 * NS_PER_MS
-#: Of events that a refresh takes at most, in some 70 ms; the window lives on in a flood.
+#: Most bytes of events that a refresh takes, in some 70 ms: a flood must not block the window.
 _TAKEN_BYTES: Final = 2 << 20
+#: If events come later, on a busy machine, the session waits for them up to this time.
 _SETTLED_LATEST_NS: Final = 500 * NS_PER_MS
-#: The launched process is looked after so often, and loss is marked so often at most.
+#: How often the launched process is checked.
 _LOOKED_AFTER_NS: Final = NS_PER_SECOND // 2
+#: Lost events are marked at most this often.
 _MARKED_NS: Final = NS_PER_SECOND
-#: No program makes more events, and not many more before it connects.
+#: A program makes at most one event in this time; a greater loss is not believed.
 _NS_PER_EVENT: Final = 10
+#: Events that a program may have lost before it connected.
 _MOST_LOST: Final = 10_000_000
-#: A process ends at most so long after its connection.
+#: A process that ends does so within this time after its connection has ended.
 _EXITS_WITHIN_NS: Final = NS_PER_SECOND
 _POSSIBLE: Final = frozenset(Capability) - NEVER_POSSIBLE.keys()
-#: What the session can do by itself, whatever programs allow.
+#: Capabilities of the session itself, whatever programs allow.
 _OWN: Final = frozenset(
     {Capability.MARK, Capability.BREAKPOINTS, Capability.UNDO, Capability.RECORD}
 )
@@ -103,17 +105,17 @@ _OWN: Final = frozenset(
 class AttachedSession:
     """Programs in other processes, seen and controlled through their probes.
 
-    Session time is real time since the session began; its timeline stands while all programs are
-    held. Every program is a clock under the root clock. The session opens its door in a thread of
-    its own; programs that dial join it, the children of a program too.
+    Session time is real time since the session began; its timeline stands still while all programs
+    are held. Every program is a clock below the root clock. The session opens its door in a thread
+    of its own; programs that dial join it, and so do their children.
 
     Everything but :meth:`submit` is for the thread that made it.
     """
 
-    capabilities: Final = _POSSIBLE  # What may be possible; why_not says it for a clock
+    capabilities: Final = _POSSIBLE  # What some clocks allow; why_not answers for each clock
     is_recorded: Final = False
-    wake_errors: Final = None  # None: not known
-    # What frame times are compared with, as programs do not say theirs
+    wake_errors: Final = None  # None: unknown
+    # Frame times are compared with this rate, as programs do not report their own
     frame_rate: Final[Fraction] = DEFAULT_FRAME_RATE
 
     def __init__(
@@ -122,14 +124,14 @@ class AttachedSession:
         now_ns: Callable[[], int] = time.monotonic_ns,
         acceptor: ProbeServer | None = None,
     ) -> None:
-        """Open a door; :attr:`status` says what becomes of it."""
+        """Open a door; :attr:`status` shows the progress."""
         self.title = door.title
         # The events of all programs, with the frames of the loop that is shown
         self.log = EventLog()
         self.history = LogHistory(self.log)
         self.timeline = Timeline(self.log.strings)  # The log folded up to the last refresh
         self.annotations = Annotations()
-        # The breakpoints; a hit holds the programs some 60 ms later
+        # The breakpoints; programs are held some 60 ms after a hit
         self.breakpoints = Breakpoints()
         self._tasks_every_ns = 0
         self._sorter = EventSorter(self.log, self.timeline)
@@ -168,7 +170,7 @@ class AttachedSession:
         self._looked_after_ns = self._marked_ns = self._began_ns
         self._lost_since_mark = 0
         self._opened: Opened | None = None
-        # Why the door does not open, None while it may
+        # Why the door did not open; None while it may
         self.opening_problem: AttachError | None = None
         self._joined.add_clock(ROOT_ID, 0, "session", self.now_ns)
         self._opener = threading.Thread(
@@ -223,11 +225,11 @@ class AttachedSession:
     def waits(self) -> bool:
         program = self.program_of_clock(self.frames_of)
         is_known = program is not None and program.waits(self.frames_of)
-        # A loop that was closed is known from what was told of it.
+        # The timeline still has the kind of a loop whose clock has been removed.
         return is_known or frames_wait(self.timeline, {})
 
     def _describe_loop(self, clock_id: int) -> tuple[int, LoopKind]:
-        """Return the number of the name of a loop, with those of the clocks above, and its kind."""
+        """Return the number of a loop's name, which includes the clocks above it, and its kind."""
         names = []
         if clock_id in self.timeline.clocks:
             path = [each for each in self.timeline.path(clock_id) if not is_above_programs(each.id)]
@@ -247,7 +249,7 @@ class AttachedSession:
 
     @property
     def expects_news(self) -> bool:
-        """Whether anything may come without a command: there is a program, or will be."""
+        """Whether events may come without a command: a program is attached, or still may be."""
         return self._ended_ns is None
 
     @property
@@ -261,7 +263,7 @@ class AttachedSession:
         return self._joined.of_clock(clock_id)
 
     def watch_tasks(self, every_ns: int) -> None:
-        """Have the programs tell their tasks at this pace at most, 0 for not any more."""
+        """Make the programs report their tasks at this interval, 0 for no more."""
         self._tasks_every_ns = every_ns
 
     def driven_clock(self, selected: int) -> int:
@@ -289,7 +291,7 @@ class AttachedSession:
         elif not is_together:
             program = self.program_of_clock(clock_id)
             return "" if program is None else program.why_not(capability, clock_id)
-        # All of them: possible if any can.
+        # For all programs together, it is possible if it is for any of them.
         reasons = [program.why_not(capability, each) for program, each in clocks]
         return "" if "" in reasons else reasons[0]
 
@@ -299,7 +301,7 @@ class AttachedSession:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on what is missing or inexact, or should be known of the way in."""
+        """Sentences on missing or inexact events, and on the way in."""
         found = [self._opened.note] if self._opened is not None and self._opened.note else []
         found += [why_unable(each) for each in self._unable]
         return (*found, *what_is_missing(self.programs.values(), self._sorter))
@@ -363,13 +365,13 @@ class AttachedSession:
     # -------------------------------------------------------------------- refresh
 
     def refresh(self) -> int:
-        """Take what programs have sent, and fold what is settled; returns the number of events."""
+        """Take what programs have sent, and fold the settled events; returns their number."""
         if self._is_closed:
             return 0
         until_ns = self._settled_until_ns()
         self._handle_news()
         for batch in self.acceptor.next_batches():
-            # Taken next time: nothing may overtake it.
+            # The next refresh takes this batch, and no later event may be folded before it.
             until_ns = min(until_ns, self._first_ns(batch))
             self.acceptor.on_news()
         self._apply_waiting()
@@ -389,7 +391,7 @@ class AttachedSession:
             self._dispatch(news)
 
     def _first_ns(self, batch: Batch) -> int:
-        """Return the instant of the first event of a batch, as far as that can be."""
+        """Return an instant before the first event of a batch, within plausible limits."""
         came_ns = batch.at_ns - self._began_ns
         program = self._by_link.get(batch.link)
         if program is None:
@@ -399,11 +401,11 @@ class AttachedSession:
         return min(max(first_ns, came_ns - _SETTLED_LATEST_NS), came_ns) - 1
 
     def _settled_until_ns(self) -> int:
-        """Return the instant before which no event is expected any more."""
+        """Return the instant up to which no more events are expected."""
         now_ns = self.now_ns
         since_ns = self.acceptor.connecting_since_ns
         if since_ns is not None:
-            # A program that connects sends what has happened meanwhile.
+            # A program that is connecting will also send what has happened since it began to.
             now_ns = min(now_ns, since_ns - self._began_ns)
         wait_ns = max(SETTLED_NS, 3 * self._sorter.late_ns // 2)
         return now_ns - min(wait_ns, _SETTLED_LATEST_NS)
@@ -450,7 +452,7 @@ class AttachedSession:
     def _handle(
         self, program: JoinedProgram, news: Batch | Notification | ClockCompared | Ended
     ) -> None:
-        """Take what a program has sent; raises a :class:`WireError` if it makes no sense."""
+        """Handle what a program has sent; raises a :class:`WireError` if it makes no sense."""
         if isinstance(news, Batch):
             at_ns = news.at_ns - self._began_ns
             translation = program.translation
@@ -461,12 +463,12 @@ class AttachedSession:
                 self._joined.put_children_below(program, self.now_ns)
         elif isinstance(news, ClockCompared):
             program.follow_clock(news.offset_ns - self._began_ns, news.error_ns)
-            # Its own clock, which is anchored in session time, is described again.
+            # A keyframe describes its own clock anew, which is anchored in session time.
             program.link.request("Events.keyframe", {})
         elif isinstance(news, Ended):
             self._end_program(program, news)
         elif news.method in self._handlers:
-            # Others are of a newer probe.
+            # Other methods are those of a newer probe, and are ignored.
             kind, handle = self._handlers[news.method]
             handle(program, decoded(news.params, kind))
 
@@ -483,7 +485,7 @@ class AttachedSession:
         self._lost_since_mark += program.count_lost(lost.counts)
 
     def _on_held(self, program: JoinedProgram, held: HeldMessage) -> None:
-        # Before the step has begun this is about what was before it.
+        # Before the step has begun, the message is about an earlier hold.
         if held.held and program.has_step_begun:
             program.is_stepping = program.has_step_begun = False
 
@@ -517,7 +519,10 @@ class AttachedSession:
     # -------------------------------------------------------- acting on breakpoints
 
     def _act_on_breakpoints(self) -> None:
-        """Act on the breakpoints that were hit; what that brings about hits none of them."""
+        """Act on the breakpoints that were hit.
+
+        The events that this causes are folded later, and may hit breakpoints in turn.
+        """
         longest_ns = self.breakpoints.longest_turn_ns
         for program in self._joined.attached():
             program.hold_after_turn(longest_ns, self._target.number)
@@ -535,7 +540,7 @@ class AttachedSession:
         match hit.action:
             case BreakAction.HOLD:
                 self._broken_by = self._broken_by or hit
-                # A program may have held itself at the end of a long turn: others have not.
+                # After a long turn a program may have held itself, but the others still run.
                 if not self._joined.wants_hold:
                     self._apply(Hold(), by)
             case BreakAction.MARK:
@@ -554,21 +559,21 @@ class AttachedSession:
         opened = self._opened
         is_own = opened is not None and opened.pid == program.pid
         exit_code = opened.poll() if opened is not None and is_own else None
-        # A thread of Node may end alone.
+        # A thread of Node may end without its process.
         is_process = not program.host and program.pid != program.parent_pid
         goes_on = not news.is_orderly and is_process and is_alive(program.pid)
         may_end = exit_code is None if is_own else goes_on
         if may_end and self._now_ns() - news.at_ns < _EXITS_WITHIN_NS:
-            # Its connection ends a moment before the process does.
+            # The process usually ends a moment after its connection, so ask again later.
             self._ending[program] = news
             return
         how = how_it_ended(exit_code, news, goes_on=goes_on)
         self._detach(program, how, news.at_ns - self._began_ns)
 
     def _detach(self, program: JoinedProgram, how: str, at_ns: int) -> None:
-        """Let a program go that has ended: its clock stands still from then on.
+        """Detach a program that has ended: its clock stands still from then on.
 
-        A child is removed while other programs go on, or those would pile up.
+        The clock of a child is removed while its parent is attached: many would pile up.
         """
         at_ns = max(at_ns, program.translation.last_ns)
         clocks = [clock_id for each, clock_id in self.own_clocks() if each is program]
@@ -578,11 +583,12 @@ class AttachedSession:
         is_child = self._joined.parent_of(program) is not None
         self._sorter.end_program(program.index)
         text = self.log.intern(program.ended)
-        # Found out after a while, it is no event that came late: others need not wait for such.
+        # An end that is noticed late gets the present instant. As a late event, it would make
+        # the session wait longer for all others.
         told_ns = at_ns if at_ns >= self._sorter.newest_ns else self.now_ns
         self._sorter.add((told_ns, MARK, clocks[0] if clocks else 0, text, 0))
         kind = CLOCK_REMOVED if is_child else CLOCK_PAUSED
-        # What its tasks do is not known from here on.
+        # From here on it is unknown what its tasks do.
         self._sorter.add(*((told_ns, TASKS_TOLD, clock_id, 0, 0) for clock_id in clocks))
         self._sorter.add(*((told_ns, kind, clock_id, 0, 0) for clock_id in clocks))
         opened = self._opened
@@ -595,7 +601,7 @@ class AttachedSession:
         self._settle(at_ns)
 
     def _check_process(self) -> None:
-        """Notice that the program behind the door has ended, or has no probe."""
+        """Check whether the launched program has ended or has no probe, and mark lost events."""
         now_ns = self._now_ns()
         if self._lost_since_mark and now_ns - self._marked_ns >= _MARKED_NS:
             self._marked_ns = now_ns
@@ -616,7 +622,7 @@ class AttachedSession:
             if not opened.may_bring_more():
                 self._finish(self._last_end, self.now_ns)
         elif problem := self._why_no_probe(opened) or opened.problem():
-            # A program may have answered before its end was known.
+            # The program may have connected before it ended.
             is_connecting = self.acceptor.connecting_since_ns is not None
             self._handle_news()
             if not (is_connecting or self.programs):
@@ -634,9 +640,9 @@ class AttachedSession:
         return f"{count:,}{', shown' * is_shown}" if count else ""
 
     def choose_loop(self, clock_id: int) -> str:
-        """Show the frames of another loop, past ones too; returns why not, as a sentence.
+        """Show the frames of another loop, including past ones; returns a sentence if it cannot.
 
-        Another log takes the place of this one. Recordings have the frames of all loops and go on.
+        This replaces the log. Recordings have the frames of all loops and continue.
         """
         loops = self._sorter.loops
         clocks = self.timeline.clocks
@@ -679,11 +685,11 @@ class AttachedSession:
         return self._opened.note if self._opened is not None and self._is_ending else ""
 
     def end_program(self) -> None:
-        """End the program that was launched, with all it has started; from any thread."""
+        """End the launched program with all that it has started; from any thread."""
         if self._opened is None:
             return
         if self._joined.wants_hold:
-            # Ending in good order takes time.
+            # An orderly end takes time, which must not be held.
             self.submit(Run())
         self._is_ending = True
         self._opened.end()

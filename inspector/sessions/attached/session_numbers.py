@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-#: Numbers of a program are below 2 to the power of this; above are the numbers of programs.
+#: A program's own numbers have this many bits; the bits above are the program's index.
 NUMBER_BITS: Final = 40
 MOST_NUMBERS: Final = 1 << NUMBER_BITS
-#: The number of the session's clock above a program and its children, in that program's numbers.
+#: Among a program's numbers: the session's clock above the program and its children.
 ABOVE_PROGRAM: Final = MOST_NUMBERS - 1
-#: The session's own root clock is 1, so clocks of programs follow it.
+#: The number of the session's root clock, which is added to those of programs' clocks.
 ROOT_ID: Final = 1
 
 
@@ -33,7 +33,7 @@ def own_clock(clock_id: int) -> int:
 
 
 def is_above_programs(clock_id: int) -> bool:
-    """Return whether a clock is the session's own, at session time: the root, or of a family."""
+    """Return whether a clock is the session's own: the root, or above a program with children."""
     return clock_id <= ROOT_ID or (clock_id - ROOT_ID) & ABOVE_PROGRAM == ABOVE_PROGRAM
 
 

@@ -1,4 +1,4 @@
-"""Attached programs as the target of commands: what a command does becomes requests."""
+"""Attached programs as the target of commands, whose effects become requests to probes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class RemoteClock:
         self._program.link.request("Timer.clear", about, done)
 
     def fire_now(self, _timer: RemoteTimer, /) -> NoReturn:
-        """Refuse: no adapter can."""
+        """Refuse: no adapter can fire a timer."""
         raise CommandError(_sentence(NEVER_POSSIBLE[Capability.FIRE]))
 
     def _ask(self, method: str, **more: int) -> None:
@@ -77,7 +77,7 @@ class RemoteClock:
 class RemoteFamily:
     """The clock above a program and its children, which are paused and resumed together.
 
-    To resume it ends the pauses that it has begun, or, if it has not paused any, all of them.
+    Resuming ends the pauses made through this clock, or all pauses if there are none of those.
     """
 
     rate = Fraction(1)
@@ -131,7 +131,7 @@ class RemoteTimer:
 
 
 class RemoteTransport:
-    """Holds all programs, and lets them go on."""
+    """Holds all programs, and lets them run."""
 
     def __init__(self, target: AttachedTarget) -> None:
         self._target = target
@@ -159,7 +159,7 @@ class RemoteTransport:
 
 
 class RemoteSteps:
-    """The steps of held programs; each pauses its program again at its end."""
+    """The steps of held programs, after which each program is paused again."""
 
     def __init__(self, target: AttachedTarget) -> None:
         self._target = target
@@ -179,10 +179,10 @@ class RemoteSteps:
         )
 
     def to_next_timer(self) -> Action:
-        """Let the program with the next timer go there, and all others as long."""
+        """Let the program with the next timer step to it, and all others step for the same time."""
         for program, _ in self._target.programs.own_clocks():
             if program.is_stepping:
-                # Others would be ahead of it afterwards.
+                # The others would get ahead of a program that is still in a step.
                 raise CommandError(_sentence(_still_stepping(program)))
         able = self._able(Capability.STEP_TIMER)
         waits = {program: self._until_next_ns(clock_id) for program, clock_id in able}
@@ -230,7 +230,7 @@ class RemoteSteps:
     def _until_next_ns(self, clock_id: int) -> int | None:
         """Return how much local time of a held program passes until its next timer fires.
 
-        As in the program, what is due already counts only where nothing else is pending.
+        As in the program, timers that are already due count only if no others are pending.
         """
         timeline = self._target.timeline
         table = timeline.timers
@@ -255,12 +255,12 @@ class _Asked(Struct):
     """A command whose programs have not all answered yet."""
 
     number: int
-    ready: Prepared  # The command made ready
+    ready: Prepared  # The command, ready to be applied
     applied: AppliedCommand  # The command as it is recorded
     at_ns: int
     waits_for: int = 0  # How many answers are missing
-    answers: int = 0  # How many programs have done it
-    refusals: list[str] = field(default_factory=list)  # Why others have not
+    answers: int = 0  # How many programs have carried it out
+    refusals: list[str] = field(default_factory=list)  # Why other programs have refused
 
 
 class AttachedTarget:
@@ -279,7 +279,7 @@ class AttachedTarget:
         self.number = 0
         self.transport = RemoteTransport(self)
         self.steps = RemoteSteps(self)
-        # Marks it can set, as a stage does.
+        # Commands set marks through a stage, and this has mark(), too.
         self.stage = self
         self.pauses: dict[int, list[Callable[[], object]]] = {}
         self._family_pauses: set[int] = set()
@@ -292,7 +292,7 @@ class AttachedTarget:
         Its :data:`~inspector.vocabulary.COMMAND` event follows when the programs have answered.
 
         Args:
-            reason: Why it is refused, as part of a sentence; empty if it is not.
+            reason: Why the command is refused, as part of a sentence; empty if it is not.
         """
         self.number = number = self.number + 1
         if reason:
@@ -315,7 +315,7 @@ class AttachedTarget:
         return ready.action is not None
 
     def expect_answer(self) -> Done:
-        """Return what takes the answer to a request of the command that is being applied."""
+        """Return a callback for the answer to a request of the command that is being applied."""
         asked = self._asked
         assert asked is not None, "only commands ask"
         asked.waits_for += 1
@@ -390,6 +390,6 @@ class AttachedTarget:
         raise CommandError(_sentence(NEVER_POSSIBLE[Capability.REWIND]))
 
     def watch(self) -> None:
-        """Have the breakpoints look at what comes from now on, if they do not yet."""
+        """Have the breakpoints check events from now on, if they do not yet."""
         if not self.breakpoints.is_watching:
             self.breakpoints.watch(self._sorter.shown_log, self.timeline)

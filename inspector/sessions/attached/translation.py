@@ -1,8 +1,8 @@
-"""The events of a program in terms of the session: its numbers, texts and instants.
+"""Converts the events of a program to the numbers, texts and instants of the session.
 
-What is to be done with a number follows from its unit in the schema. Numbers of programs become
-numbers of the session by a shift for each program, texts by a table, instants by the offset of the
-clocks. Numbers that cannot be are refused, event by event.
+The unit of a number in the schema says how to convert it: the numbers of clocks, timers and tasks
+are shifted by program, texts are looked up in a table, and instants are shifted by the offset of
+the clocks. Events with impossible numbers are refused.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 #: Rows of an instant, a kind and three numbers: int64, shape (events, 5).
 Rows: TypeAlias = "NDArray[np.int64]"
 
-#: What a program may fill our memory with.
+#: Most texts and characters of a program, so that it cannot fill the memory.
 _MOST_TEXTS: Final = 1_000_000
 _MOST_CHARACTERS: Final = 64_000_000
 _TOO_MANY: Final = "(too many texts)"
@@ -46,7 +46,7 @@ _GROUPS_OF_SESSIONS: Final = {
     EventGroup.CALLS,
     EventGroup.STATES,
 }
-#: The kinds that programs report; the others are the session's.
+#: The kinds that programs may report; only the session makes the others.
 KINDS: Final = {
     int(kind): row
     for kind, row in SCHEMA.items()
@@ -60,7 +60,7 @@ _INSTANT: Final = (-MAX_NS, MAX_NS)
 _CLOCKS: Final = {Unit.CLOCK, Unit.CLOCK_OR_NONE, Unit.DIRECTOR, Unit.LOOP, Unit.SAMPLED_CLOCK}
 _OTHERS: Final = {Unit.TIMER, Unit.TIMER_OR_NONE, Unit.TASK}
 _CAUSES: Final = {Unit.CAUSE: 0, Unit.CAUSE_PLUS_ONE: 1}
-#: The least and the greatest value of a unit; of those that are missing, those of a span.
+#: The least and the greatest value by unit; ``_SPAN`` for units that are not listed.
 _RANGES: Final = {
     Unit.LOCAL_INSTANT: _INSTANT,
     Unit.LATENESS: _INSTANT,
@@ -74,14 +74,14 @@ _RANGES: Final = {
 class Translation:
     def __init__(self, index: int, shift_ns: int, intern: Callable[[str], int]) -> None:
         self.index = index
-        self.shift_ns = shift_ns  # What is added to its instants
+        self.shift_ns = shift_ns  # Added to its instants
         self.last_ns = 0
-        self.above = ROOT_ID  # The clock at session time under which its own clock is
-        self.name = ""  # What its own clock is called; empty for what the program calls it
+        self.above = ROOT_ID  # The session's clock directly above the program's own clock
+        self.name = ""  # The name of its own clock; empty for the name that the program sends
         self.unusable: Counter[int] = Counter()  # How many events were refused, by kind
         self._intern = intern
         self._base = index << NUMBER_BITS
-        # Numbers of the texts in one line, and of those that may have several.
+        # The numbers of each text reduced to one line, and of the whole text.
         self._texts = np.zeros((2, 1), np.int64)
         self._text_count = 1
         self._characters = 0
@@ -101,7 +101,7 @@ class Translation:
         return self.clock_id(min(self._top_clocks)) if self._top_clocks else 0
 
     def add_texts(self, first: int, texts: Sequence[str]) -> bool:
-        """Take texts numbered from ``first``; returns whether the numbers go on as they must."""
+        """Add texts numbered from ``first``; returns whether the numbers are possible."""
         end = first + len(texts)
         if not 0 < first <= self._text_count or end > _MOST_TEXTS:
             return False
@@ -115,14 +115,14 @@ class Translation:
         return True
 
     def rows(self, payload: bytes, now_ns: int, last_command: int) -> Rows:
-        """Return a batch of events in terms of the session, without those that cannot be.
+        """Return a batch of events converted to the session, without impossible ones.
 
-        None can be later than ``now_ns``, or have a later cause than the last command.
+        Instants are at most ``now_ns``, and causes are commands up to ``last_command``.
         """
         sent = np.frombuffer(payload, "<i8").reshape(-1, 5)
         rows = sent.astype(np.int64)
         is_good = (sent[:, 0] > _INSTANT[0]) & (sent[:, 0] < _INSTANT[1])
-        # np.unique would import what numpy has for masked arrays: 12 ms.
+        # np.unique would import numpy.ma, which takes 12 ms.
         for kind in set(sent[:, 1].tolist()):
             mine = sent[:, 1] == kind
             row = KINDS.get(kind)
@@ -134,7 +134,7 @@ class Translation:
                 rows[mine, place] = values
                 is_good[mine] &= fits
             if kind in PHASE_ENDS:
-                # Has no director; the frame it belongs to is found by its program.
+                # The event does not name a loop, which is found by its program instead.
                 rows[mine, 3] = self.index
         self._shift_top_clocks(sent, rows, is_good)
         if not is_good.all():
@@ -150,7 +150,7 @@ class Translation:
     def _value(
         self, unit: Unit, values: NDArray[np.int64], last_command: int
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return numbers of a unit in terms of the session, and which of them can be."""
+        """Return numbers of a unit converted to the session, and which of them are possible."""
         if unit.is_text:
             fits = (values >= 0) & (values < self._text_count)
             return self._texts[int(unit in _OF_LINES), np.where(fits, values, 0)], fits
@@ -160,7 +160,7 @@ class Translation:
             return np.where(fits & (values > 0), values + shift, 0), fits
         if unit in _CAUSES:
             fits = (values >= 0) & (values <= last_command + _CAUSES[unit])
-            # Whatever it was, no command of this session.
+            # Any other cause is no command of this session, and so the program itself.
             return np.where(fits, values, _CAUSES[unit]), np.ones_like(fits)
         if unit is Unit.NOTHING:
             return np.zeros_like(values), np.ones(len(values), np.bool_)
@@ -171,9 +171,9 @@ class Translation:
         return values, fits
 
     def _shift_top_clocks(self, sent: Rows, rows: Rows, is_good: NDArray[np.bool_]) -> None:
-        """Put clocks without a parent under one that is at session time.
+        """Put the clocks that have no parent in their program below a clock of the session.
 
-        The local time of their parent, in which they are anchored, is their program's own.
+        They are anchored in their program's time, so the anchors are shifted, too.
         """
         added = is_good & (sent[:, 1] == ADDED[Unit.CLOCK]) & (sent[:, 3] == 0)
         rows[added, 3] = self.above

@@ -1,4 +1,4 @@
-"""An attached session as recordings see it."""
+"""An attached session as its recordings see it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class WholeSession:
-    """What recordings are made of: the frames of every loop, whichever is shown."""
+    """The source of recordings, with the frames of every loop, whichever is shown."""
 
-    generation: Final = 0  # 0: programs do not begin again
-    can_wait: Final = False  # False: other processes do not wait for the disk
+    generation: Final = 0  # 0: programs are not reloaded
+    can_wait: Final = False  # False: other processes cannot wait for the disk
 
-    # What frame times are compared with, as programs do not say theirs
+    # Frame times are compared with this rate, as programs do not report their own
     frame_rate: Final[Fraction] = DEFAULT_FRAME_RATE
 
     def __init__(
@@ -35,7 +35,7 @@ class WholeSession:
         history: LogHistory,
         joined: JoinedPrograms,
     ) -> None:
-        # log: the events, with the frames of the first loop
+        # log: the events; its frame events are those of the first loop
         # history: the past of that log
         self.annotations, self.log, self.history = annotations, sorter.log, history
         self._title, self._sorter, self._joined = title, sorter, joined

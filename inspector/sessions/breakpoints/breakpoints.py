@@ -1,8 +1,7 @@
-"""The breakpoints of a session: the set of them, and what they hit.
+"""The breakpoints of a session, and which events hit them.
 
-They are looked at once after each frame, in the order of the events, so that a hit belongs
-to the very frame that has caused it: its own callbacks, or the timers that were due before
-it.
+In a scene, they are checked once after each frame, event by event, so that a hit belongs to the
+frame that has caused it: by its own callbacks, or by the timers that were due before it.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from inspector.timebase import format_duration
 from inspector.vocabulary import CLOCK_ADDED, RawEvent
 
 MAX_BREAKPOINTS: Final = 200
-#: Samples of a loop, in memory: at the slowest pace, half of them stand for three minutes.
+#: Most samples kept of a loop; at the slowest rate, half of them cover three minutes.
 _MOST_KEPT: Final = 20_000
 
 
@@ -45,10 +44,10 @@ class BreakpointHit(Struct, frozen=True):
 
 
 class Breakpoints:
-    """The breakpoints of a session, their hit counts, and who looks out for them.
+    """The breakpoints of a session with their hit counts, and the check of new events.
 
-    Without an enabled breakpoint, looking costs one test; with some, the events since
-    the last look are gone through once.
+    Without an enabled breakpoint, :meth:`look` costs one test; otherwise it goes once through the
+    events since the last call.
     """
 
     def __init__(self) -> None:
@@ -61,8 +60,8 @@ class Breakpoints:
         self._reader: EventReader | None = None
         self._stacks: _Stacks | None = None
         self._cursor = 0
-        self.is_looking = False  # Whether there is anything to look out for
-        # The work of a turn or frame after which a breakpoint holds at once, 0 for none
+        self.is_looking = False  # Whether any breakpoint is enabled
+        # How long a turn or frame may take before a breakpoint holds the program, 0 for no limit
         self.longest_turn_ns = 0
         self.version = 0
 
@@ -89,11 +88,11 @@ class Breakpoints:
         return self._by_number.get(number)
 
     def hits(self, number: int) -> int:
-        """Return how often a breakpoint was hit; 0 if it is gone."""
+        """Return how often a breakpoint was hit; 0 if it was removed."""
         return self._hits.get(number, 0)
 
     def add(self, breakpoint_: Breakpoint) -> int:
-        """Look out for one more, from the next event on; returns its number."""
+        """Add a breakpoint, which checks events from the next one on; returns its number."""
         self.check_room()
         self._last_number += 1
         self._by_number[self._last_number] = breakpoint_
@@ -102,12 +101,12 @@ class Breakpoints:
         return self._last_number
 
     def check_room(self) -> None:
-        """Refuse one more when there are too many."""
+        """Raise a :class:`BreakpointError` if no more breakpoints are allowed."""
         if len(self) >= MAX_BREAKPOINTS:
             raise BreakpointError(f"There are {len(self):,} breakpoints; remove some first.")
 
     def replace(self, number: int, breakpoint_: Breakpoint) -> bool:
-        """Change a breakpoint, keeping its hits, and have it look from the next event on."""
+        """Change a breakpoint but keep its hits; it checks events from the next one on."""
         if number not in self._by_number:
             return False
         self._by_number[number] = breakpoint_
@@ -123,7 +122,7 @@ class Breakpoints:
         return True
 
     def _start_watching(self, number: int) -> None:
-        """Note that what happened up to now is nothing to a breakpoint."""
+        """Have a breakpoint ignore all events up to now."""
         self._since[number] = 0 if self._log is None else self._log.end
         self._changed()
 
@@ -162,9 +161,9 @@ class Breakpoints:
         return self._reader is not None
 
     def look(self, besides: Container[int] = ()) -> list[BreakpointHit]:
-        """Go through the events since the last look and return the hits that count.
+        """Check the events since the last call; returns the hits with an action.
 
-        The breakpoints numbered in ``besides`` do not look this time.
+        The breakpoints numbered in ``besides`` are left out.
         """
         if not self._conditions or self._log is None or self._reader is None:
             return []
@@ -216,7 +215,7 @@ class Breakpoints:
 
 
 class _Stacks:
-    """What was seen of the latest turns of the loops, while breakpoints look."""
+    """The samples of the latest turns of all loops, kept while breakpoints are enabled."""
 
     def __init__(self, strings: Sequence[str], timeline: Timeline) -> None:
         self._samples = Samples(strings)
@@ -235,12 +234,12 @@ class _Stacks:
             del spans[:-_MOST_KEPT]
 
     def text_of_turn(self, event: RawEvent, took_ns: int) -> str:
-        """Return how long a turn took that has ended, and in what, with the stack seen most."""
+        """Return how long an ended turn took and in which code, with its most frequent stack."""
         at_ns, _, subject, _, _ = event
         samples = self._samples
         clocks = [subject] if subject in samples.by_clock else list(samples.by_clock)
         own = [each for clock in clocks for each in samples.by_clock[clock]]
-        # In a scene, time stands still during a turn.
+        # In a scene, session time stands still during a turn, and samples count from its instant.
         is_from_here = any(each.is_told_later for each in own)
         begin_ns = at_ns if is_from_here else at_ns - took_ns
         told = samples.collections.keys() | samples.stops.keys()

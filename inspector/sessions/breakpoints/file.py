@@ -1,4 +1,4 @@
-"""Breakpoints in a file: JSON with a version, all of them understood or none."""
+"""Breakpoints in a file: JSON with a version, which is read in full or not at all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from inspector.sessions.breakpoints.breakpoints import MAX_BREAKPOINTS
 
 _VERSION: Final = 1
 _FORMAT: Final = "timeline-inspector breakpoints"
-#: Larger files are not looked at: there are at most 200 breakpoints.
+#: Larger files are not read, as 200 breakpoints never need as much.
 _MAX_BYTES: Final = 1_000_000
 
 
@@ -64,6 +64,6 @@ def read_breakpoints(path: Path) -> list[Breakpoint]:
 
 
 def write_breakpoints(path: Path, breakpoints: Sequence[Breakpoint]) -> None:
-    """Write breakpoints to a file, whole or not at all."""
+    """Write breakpoints to a file, in full or not at all."""
     with replacing(path) as file:
         file.write(breakpoints_to_json(breakpoints).encode())

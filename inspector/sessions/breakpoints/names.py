@@ -1,4 +1,4 @@
-"""The names that a breakpoint can look out for, and whether there is the one it has."""
+"""The names that a breakpoint can wait for, and doubts about its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inspector.events.timeline import Timeline
 from inspector.frames.state_machine import ANY
 from inspector.vocabulary import Field, MemberKind
 
-#: What the subject of each kind is; the other kinds have none.
+#: By kind of breakpoint: what its name refers to; other kinds have no name.
 SUBJECTS: Final = {
     BreakKind.TIMER_FIRES: "timer",
     BreakKind.LATENESS_ABOVE: "timer",
@@ -22,9 +22,9 @@ SUBJECTS: Final = {
 
 
 def names_to_choose(kind: BreakKind, timeline: Timeline) -> list[str]:
-    """Return what a breakpoint can look out for now, in the order of the alphabet.
+    """Return the names that a breakpoint can wait for at present, in alphabetical order.
 
-    Reads every pending timer, so call it only on request.
+    This reads every pending timer, so call it only on request.
     """
     members, strings = timeline.members, timeline.strings
     names: set[str] = set()
@@ -44,12 +44,12 @@ def names_to_choose(kind: BreakKind, timeline: Timeline) -> list[str]:
 
 
 def doubt_about(breakpoint_: Breakpoint, timeline: Timeline) -> str:
-    """Return a sentence if nothing has had the name that a breakpoint looks out for, else ``""``.
+    """Return a sentence if nothing has had the name that a breakpoint waits for, else ``""``.
 
-    It may be right all the same: what it looks out for may be still to come.
+    The breakpoint may still be right: something with that name may be yet to come.
     """
     wanted = breakpoint_.subject
-    # The string table has every name that there has been.
+    # The string table has all names so far.
     if not wanted or wanted in timeline.strings:
         return ""
     what = SUBJECTS[breakpoint_.kind]

@@ -1,4 +1,4 @@
-"""Actions of breakpoints that were hit in a run of a scene."""
+"""Actions of the breakpoints that are hit in a run of a scene."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from inspector.vocabulary import BREAKPOINT_HIT
 
 
 def act_on_hits(run: SceneRun, *, after_frame: bool) -> None:
-    """Do what the breakpoints want that were hit in this frame, or since.
+    """Carry out the actions of breakpoints that were hit since the last check.
 
-    What a hit brings about is looked at by the breakpoints that were not hit themselves,
-    so that none goes on hitting what it has done.
-    A frame has just run, or else it was a command while held.
+    The events that the actions cause are checked, too, but not by breakpoints that were already
+    hit, which could otherwise be hit by their own effects forever.
+
+    Args:
+        after_frame: Whether a frame has just run; otherwise it was a command while held.
     """
     if run.loaded is None:
         return
@@ -26,12 +28,12 @@ def act_on_hits(run: SceneRun, *, after_frame: bool) -> None:
     while hits := run.breakpoints.look(done):
         done.update(hit.number for hit in hits)
         for hit in hits:
-            # What was brought about by a hit belongs to the frame of that hit.
+            # An event that was caused by a hit belongs to the frame of that hit.
             _act_on(run, structs.replace(hit, frame=min(hit.frame, last_frame)))
 
 
 def note_hit(run: SceneRun, hit: BreakpointHit) -> None:
-    """Note that a breakpoint was hit, and do what it wants unless that is a command."""
+    """Record that a breakpoint was hit, and carry out its action unless that is a command."""
     run.journal.note(HIT_ENTRY, run.frames_run, hit.number, hit)
     log = run.log
     log.append((run.session_ns, BREAKPOINT_HIT, hit.number, log.intern(hit.text), hit.frame))
@@ -60,7 +62,7 @@ def _act_on(run: SceneRun, hit: BreakpointHit) -> None:
 
 
 def _pause_for(run: SceneRun, hit: BreakpointHit, clock_id: int) -> None:
-    # A command like any other, so that its origin is shown and it can be undone.
+    # A regular command, so that its origin is shown and it can be undone.
     number = run.command_number + 1
     run.apply(
         PauseClock(clock_id), number, place=CommandPlace.BREAKPOINT, by=f"breakpoint {hit.number}"

@@ -1,10 +1,10 @@
 """The journal: everything from outside that a hosted scene has acted upon, in order.
 
-A scene is deterministic given what its time source said and what it was told to do. So
-fed the journal again, it does the same again. The journal is small: one
-entry a wake-up, three bytes or so in memory. It is kept beside the log, which may lose its
-oldest events, and can be made from a log that is complete. It has a budget of its own; as
-going back begins at the beginning, one that outgrows it is given up as a whole.
+A scene is deterministic, given the readings of its time source and the commands. So it does the
+same again when the journal is replayed. The journal is small: one entry per wake-up, of about
+three bytes in memory. It is separate from the log, which may lose its oldest events, but can be
+made from a complete log. It has a limit of its own; beyond that it is given up as a whole, since
+going back needs it from the beginning.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ from inspector.sessions.breakpoints.breakpoints import BreakpointHit
 from inspector.vocabulary import COMMAND, COMMAND_CONTEXT, COMMAND_FORM, RawEvent, Reading
 
 try:
-    # What hashlib takes it from, without OpenSSL, which is 4 MB.
+    # The module behind hashlib, without OpenSSL, which takes 4 MB.
     from _blake2 import blake2b
 except ImportError:
     from hashlib import blake2b
 
 _T = TypeVar("_T")
 
-#: What an entry is, beyond the readings.
+#: Codes of entries that are no readings.
 COMMAND_ENTRY: Final = 100
 HIT_ENTRY: Final = 101
 REWIND_ENTRY: Final = 102
@@ -57,10 +57,10 @@ REWIND_ENTRY: Final = 102
 #: Most entries in the journal of a session: three days of 70 wake-ups a second,
 #: in some 60 MB.
 MOST_ENTRIES: Final = 20_000_000
-#: A command in memory, about.
+#: Approximate size of a command in memory.
 _MORE_BYTES: Final = 500
 
-#: Control characters that JSON leaves as they are, and a log shows in a way JSON does not know.
+#: Control characters that JSON leaves unescaped, but that a log escapes in a way foreign to JSON.
 _CONTROLS: Final = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 
 _READINGS: Final = frozenset({Reading.ASKED, Reading.WOKEN})
@@ -68,7 +68,7 @@ _READINGS: Final = frozenset({Reading.ASKED, Reading.WOKEN})
 #: Entries of a block; packing one takes less than a millisecond.
 BLOCK: Final = 1_024
 _COLUMNS: Final = 3
-#: Blocks that stay unpacked after they were read: a script is read at two places.
+#: Most unpacked blocks that are cached, as a script is read at two places.
 _KEPT: Final = 4
 _LEVEL: Final = 6
 
@@ -94,13 +94,13 @@ class Beginning(Struct, frozen=True):
     reload_number: int = 0  # The command that loaded the scene, 0 for none
     policy: FailurePolicy = FailurePolicy.CONTINUE  # What followed a failure
     runs: bool = True  # Whether session time was to pass at once
-    # What a wake-up might be late before the rest was cut off.
+    # How late a wake-up might be before the rest was cut off.
     max_delta_ns: int = DEFAULT_MAX_DELTA_NS
     is_manual: bool = False  # Whether time was advanced by hand, passing every instant
-    source_ns: int = 0  # What the source said, counted from the beginning of the session
-    digest: str = ""  # Of the scene's file, to tell whether it has changed
+    source_ns: int = 0  # The reading of the source, counted from the beginning of the session
+    digest: str = ""  # Digest of the scene's file, to detect changes
     breakpoints: dict[int, Breakpoint] = field(default_factory=dict)
-    next_breakpoint: int = 1  # The number the next one was to have
+    next_breakpoint: int = 1  # The number of the next breakpoint
 
     def as_json(self) -> str:
         values = structs.asdict(self)
@@ -121,19 +121,19 @@ class AppliedCommand(Struct, frozen=True):
     command: Command
     place: CommandPlace  # Where it was applied
     by: str = ""  # Its origin, empty for the user
-    host_ms: int = 0  # When, in the host's own time
-    refusal: str = ""  # For a command that went back in time: why that was no success, or nothing
-    # For such a command: the breakpoints there were then.
+    host_ms: int = 0  # When it was applied, in the host's own time
+    refusal: str = ""  # For a command that went back in time: why that failed, or empty
+    # For such a command: the breakpoints at that time.
     breakpoints: dict[int, Breakpoint] = field(default_factory=dict)
-    next_breakpoint: int = 1  # And the number the next one was to have
+    next_breakpoint: int = 1  # And the number of the next breakpoint
 
 
 class JournalEntry(Struct, frozen=True):
-    code: int  # A inspector.vocabulary.Reading, or what it is otherwise
+    code: int  # An inspector.vocabulary.Reading, or one of the codes above
     frame: int  # How many frames had begun
     value: int
-    applied: AppliedCommand | None = None  # The command, if it is one
-    hit: BreakpointHit | None = None  # The hit of a breakpoint, if it is one
+    applied: AppliedCommand | None = None  # The command, if the entry is one
+    hit: BreakpointHit | None = None  # The hit, if the entry is one of a breakpoint
 
 
 class Journal:
@@ -142,11 +142,11 @@ class Journal:
     def __init__(self, beginning: Beginning, most_entries: int = sys.maxsize) -> None:
         """Begin with nothing.
 
-        With more than ``most_entries`` it is given up; by their number and not by their size,
-        so that it is given up at the same place when all is done again.
+        With more than ``most_entries`` it is given up. The limit is a number, not a size, so that a
+        replay gives up at the same place.
         """
         self.beginning = beginning
-        self.is_given_up = False  # Whether there were too many entries; then all were dropped
+        self.is_given_up = False  # Whether all entries were dropped because there were too many
         self._most_entries = most_entries
         self._entries = PackedEntries()
         self._more: dict[int, AppliedCommand | BreakpointHit] = {}
@@ -156,7 +156,7 @@ class Journal:
 
     @property
     def size_bytes(self) -> int:
-        """How much memory it takes, about."""
+        """Approximate memory that it takes."""
         return self._entries.size_bytes + len(self._more) * _MORE_BYTES
 
     def note(
@@ -182,13 +182,13 @@ class Journal:
         )
 
     def code_and_value(self, index: int) -> tuple[int, int]:
-        """Return the least of an entry, counted from 0: what it is, and its value."""
+        """Return the code and value of an entry, counted from 0, without making an object."""
         code, _, value = self._entries[index]
         return code, value
 
     @classmethod
     def from_events(cls, events: Iterable[RawEvent], strings: Sequence[str]) -> Journal:
-        """Return the journal of a scene whose whole log is there."""
+        """Return the journal of a scene from its complete log."""
         reader = _JournalReader(strings)
         step_of = handlers_of(reader).get
         for at_ns, kind, subject, a, b in events:
@@ -241,7 +241,11 @@ class _JournalReader:
 
 
 def events_to_run_again(history: History) -> Sequence[RawEvent]:
-    """Return all that has happened to a scene since it was built."""
+    """Return all events of a scene since it was built.
+
+    Raises:
+        JournalError: Some of them are missing.
+    """
     if history.first:
         raise JournalError(
             f"The first {history.first:,} events are lost; a scene can only be replayed from "
@@ -256,18 +260,18 @@ def events_to_run_again(history: History) -> Sequence[RawEvent]:
 
 
 class Script:
-    """A journal as it is followed: what is next, and what the source says next."""
+    """A journal that is being replayed: its next entry, and the next reading of the source."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
         self.is_over = False
         self._next = 0
         self._next_reading = 0
-        # The entry that was read last, which is needed several times a frame.
+        # The last entry that was read, because each is needed several times a frame.
         self._head: tuple[int, JournalEntry | None] = (-1, None)
 
     def head(self) -> JournalEntry | None:
-        """Return what comes next from outside; ``None`` at the end."""
+        """Return the next entry that the scene does not ask for itself; ``None`` at the end."""
         journal = self.journal
         while not self.is_over and self._next < len(journal):
             if self._head[0] != self._next:
@@ -282,7 +286,7 @@ class Script:
         self._next += 1
 
     def reading_ns(self) -> int | None:
-        """Return what the source says next; ``None`` when it said no more."""
+        """Return the next reading of the source; ``None`` at the end."""
         journal = self.journal
         while not self.is_over and self._next_reading < len(journal):
             code, value = journal.code_and_value(self._next_reading)
@@ -293,7 +297,7 @@ class Script:
 
 
 def file_digest(path: Path) -> str:
-    """Return what tells one content of a file from another, empty if it cannot be read."""
+    """Return a digest of a file's content, empty if it cannot be read."""
     try:
         with open_binary(path) as file:
             return blake2b(file.read(), digest_size=16).hexdigest()
@@ -312,7 +316,7 @@ def command_form(applied: AppliedCommand, *, is_rewind: bool = False) -> str:
 def command_events(
     log: EventLog, number: int, ready: Prepared, applied: AppliedCommand, *, is_rewind: bool = False
 ) -> tuple[tuple[int, int, int, int], ...]:
-    """Return a command and its outcome as events, without their instant."""
+    """Return a command and its outcome as events without an instant."""
     form = command_form(applied, is_rewind=is_rewind)
     return (
         (COMMAND, number, log.intern(ready.text), log.intern(ready.refusal)),
@@ -322,7 +326,7 @@ def command_events(
 
 
 def _as_json(values: dict[str, Any]) -> str:
-    """Return values as text that is the same text in a log."""
+    """Return values as JSON that a log stores unchanged."""
     return json.dumps(values, ensure_ascii=False).translate(_CONTROLS)
 
 
@@ -362,9 +366,9 @@ def _as_hit(more: AppliedCommand | BreakpointHit | None) -> BreakpointHit | None
 class PackedEntries:
     """Triples of whole numbers below 2⁶³ in little memory: a day of readings takes some 20 MB.
 
-    The newest are kept as they come. As soon as there are enough of them they become a
-    block: differences from entry to entry, whose bytes are put in order by their place, so
-    that the many equal ones compress. What is read back is exactly what was put in.
+    The newest entries are kept as they are. As soon as there are enough, they become a block of
+    differences from entry to entry, whose bytes are sorted by significance, so that the many
+    equal ones compress. Entries are read back exactly as they were put in.
     """
 
     __slots__ = ("_blocks", "_packed_bytes", "_tail", "_unpacked")
@@ -380,7 +384,7 @@ class PackedEntries:
 
     @property
     def size_bytes(self) -> int:
-        """How much memory they take, without what is kept unpacked for reading."""
+        """Memory that they take, without the cache of unpacked blocks."""
         return self._packed_bytes + len(self._tail) * self._tail.itemsize
 
     def append(self, entry: tuple[int, int, int]) -> None:
@@ -415,7 +419,7 @@ class PackedEntries:
 def _packed(numbers: array[int]) -> bytes:
     columns = np.frombuffer(numbers, dtype=np.int64).reshape(-1, _COLUMNS).T
     steps = np.diff(columns, axis=1, prepend=0)
-    # What wakes a scene comes about as far apart as its frames are.
+    # Most steps are near the median, as wake-ups are about a frame apart.
     usual = np.sort(steps, axis=1)[:, steps.shape[1] // 2]
     steps -= usual[:, np.newaxis]
     folded = (steps << 1) ^ (steps >> 63)

@@ -34,17 +34,17 @@ from inspector.events.sentences import describe
 from inspector.timebase import format_instant
 from inspector.vocabulary import Phase, RawEvent, what_was_raised
 
-#: An event as it is compared: texts instead of their numbers, and nothing measured.
+#: An event as it is compared: with texts instead of their numbers, without measured values.
 Row: TypeAlias = tuple[int, int, int, int | str, int | str]
 
 #: Events to compare at once, in a few milliseconds.
 _ROWS_IN_A_STEP: Final = 2_000
 
-#: Kinds of events without texts and measured numbers.
+#: Kinds of events that have neither texts nor measured numbers.
 _AS_THEY_ARE: Final = frozenset(map(int, SCHEMA)).difference(
     *(PHASE_ENDS, ABOUT_FIELDS, TEXT_IN_A, TEXT_IN_B, MEASURED_A, MEASURED_B)
 )
-#: The name of what Python raises where calls go too deep.
+#: The name of the error that Python raises when calls go too deep.
 _DEEP: Final = RecursionError.__name__
 
 
@@ -54,7 +54,7 @@ def compared(event: RawEvent, strings: Sequence[str]) -> Row | None:
     if kind in _AS_THEY_ARE:
         return event
     if kind in MEASURED or (kind in PHASE_ENDS and subject == Phase.TIMERS):
-        # There only when something was, or could be, measured.
+        # Whether there is such an event depends on what was, or could be, measured.
         return None
     if kind in ABOUT_FIELDS:
         return (at_ns, kind, subject, a, strings[b] if a in TEXT_FIELDS else b)
@@ -67,7 +67,7 @@ def compared(event: RawEvent, strings: Sequence[str]) -> Row | None:
     if kind in TEXT_IN_B:
         second = strings[b]
         if kind in FAILURES and _DEEP in second:
-            # How deep it went, and so its text, depends on who called whom before.
+            # The depth of the stack, and so the text, also depends on the code that ran the scene.
             second = what_was_raised(second).partition(":")[0]
     elif kind in MEASURED_B:
         second = 0
@@ -91,7 +91,7 @@ class ReplayDifference(Struct, frozen=True):
     frame: int  # How many frames had begun
     expected: str
     found: str
-    label: str  # The callback in which it happened, empty if that is not known
+    label: str  # The callback in which it happened, empty if unknown
 
     def __str__(self) -> str:
         where = f" in “{self.label}”" if self.label else ""
@@ -110,8 +110,8 @@ class ReplayDifference(Struct, frozen=True):
 
 class RunEvents(Struct, frozen=True):
     events: Sequence[RawEvent]
-    strings: Sequence[str]  # Their texts
-    lost: int = 0  # How many are lost
+    strings: Sequence[str]  # The texts of the events
+    lost: int = 0  # How many older events are lost
 
 
 class LogEvents(Sequence[RawEvent]):
@@ -144,11 +144,11 @@ def first_difference(
 ) -> ReplayDifference | None:
     """Return where two runs first differ, ``None`` if they do not.
 
-    Where the oldest events of one are lost, both are compared from the first frame on
-    that both have.
+    If the oldest events of a run are lost, both are compared from the first frame that both have.
 
-    ``may_go_on`` is the one of the two that may go on where the other ends, because that was
-    interrupted there; left out, both must end together.
+    Args:
+        may_go_on: The run that may continue after the other one has ended, because that was
+            interrupted; by default both must end together.
     """
     steps = difference_steps(expected, found, may_go_on=may_go_on)
     while True:
@@ -214,7 +214,7 @@ def _words(one: tuple[RawEvent, Row, int] | None, run: RunEvents) -> str:
         return "nothing"
     event = one[0]
     text = describe(event, run.strings)
-    # Where a timer is added, the sentence has its name.
+    # The sentence on the addition of a timer has its name already.
     is_named = event[1] in ABOUT_TIMERS and event[1] != ADDED[Unit.TIMER]
     name = _timer_name(run, event[2]) if is_named else ""
     return f"{text} (“{name}”)" if name else text
@@ -223,8 +223,8 @@ def _words(one: tuple[RawEvent, Row, int] | None, run: RunEvents) -> str:
 def _label_at(run: RunEvents, index: int) -> str:
     """Return the name of the callback in which an event happened.
 
-    In a frame that is whose call ends next; outside of one, the timer that fired last;
-    before all of them, ``build``.
+    In a frame, it is the callback whose call ends next; outside of frames, the timer that fired
+    last; before any of them, ``build``.
     """
     events = run.events
     for event in reversed(events[:index]):

@@ -1,4 +1,4 @@
-"""A recording as a test: its readings and commands as text, and a run of the scene from it."""
+"""A recording as a test: its readings and commands as text, and a run of the scene from these."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ASKED: Final = (
     COMMAND_DETAILS | kinds_with(subject=Unit.COMMAND) | kinds_with(group=EventGroup.BREAKPOINTS)
 )
 _READINGS_IN_A_LINE: Final = 5
-#: Timers that fired more often are compared by how often, first and last.
+#: Of timers that fired more often, only the number, the first and the last firing are compared.
 _MOST_LISTED: Final = 50
 
 
@@ -107,7 +107,7 @@ def _events_in(text: str, strings: list[str]) -> Iterator[RawEvent]:
             strings.append(value)
         return numbers[value]
 
-    # A name may hold what ends lines elsewhere, such as U+2028.
+    # Not splitlines(): a name may contain other line ends, such as U+2028.
     for line in text.strip("\n").split("\n"):
         try:
             if line.startswith("["):
@@ -122,12 +122,12 @@ def _events_in(text: str, strings: list[str]) -> Iterator[RawEvent]:
 
 
 def pytest_text(history: History, title: str, scene_path: Path, test_path: Path) -> str:
-    """Return a test that runs a recorded scene again and looks whether it does the same.
+    """Return a test that runs a recorded scene again and checks that it does the same.
 
-    The test finds the scene from ``test_path``, where it will be.
+    The test will be at ``test_path``, and finds the scene from there.
     """
     events, strings = events_to_run_again(history), history.strings
-    # Refuse what cannot be run again now, not when the test is run.
+    # Raise now if the recording cannot be replayed, not when the test is run.
     Journal.from_events(events, strings)
     happened = what_happened(events, strings)
     listed = {n: times for n, times in happened.firings.items() if len(times) <= _MOST_LISTED}

@@ -29,7 +29,7 @@ class Rerun(Struct, frozen=True):
     frames: int
     digest: str
     difference: ReplayDifference | None  # Where the runs first differ, None if they do not
-    notes: tuple[str, ...] = ()  # What should be known besides, as sentences
+    notes: tuple[str, ...] = ()  # Further sentences for the user
 
     @property
     def is_same(self) -> bool:
@@ -51,7 +51,7 @@ def rerun(
 ) -> Rerun:
     """Build a scene from its file and repeat the recorded run.
 
-    One that has changed is run with ``anyway`` only. ``on_built`` is given the session before it
+    A scene that has changed is run only with ``anyway``. ``on_built`` gets the session before it
     runs.
     """
     events = events_to_run_again(history)
@@ -67,7 +67,7 @@ def rerun(
         notes = (f"{changed}.",)
     with run_again(scene_path, journal, on_built) as session:
         found = RunEvents(session.log.read(0).events, session.log.strings)
-        # A recording may be ended inside a wake-up, which is run to its end here.
+        # A recording may end inside a wake-up, but the replay completes it.
         expected = RunEvents(_without_last_hold(events), history.strings)
         difference = first_difference(expected, found, may_go_on=found)
         digest = digest_of(events, history.strings)
@@ -80,7 +80,7 @@ def run_again(
 ) -> Iterator[HostedSession]:
     """Build a scene in a session and replay a journal to its end.
 
-    ``on_built`` is given the session before it runs. No event falls off its log.
+    ``on_built`` gets the session before it runs. Its log drops no events.
     """
     beginning = journal.beginning
     source = ManualTimeSource() if beginning.is_manual else VirtualTimeSource()
@@ -95,7 +95,7 @@ def run_again(
 
 
 def _without_last_hold(events: Sequence[RawEvent]) -> Sequence[RawEvent]:
-    """Leave out that the scene was held when its run ended, which nothing follows from."""
+    """Return events without a final hold: the end of a run holds the scene, without any effect."""
     end = len(events)
     if end and events[-1][1] == TRANSPORT and events[-1][2] == Mode.HELD:
         end -= 1

@@ -1,7 +1,7 @@
 """Going back in time: the scene is rebuilt, and its journal replayed.
 
-What takes long is done in slices, so that the window stays alive. Until it is done the
-session is what it was, held; only then the second run takes its place.
+This takes long and is done in slices, so that the window stays responsive. Meanwhile the session
+shows the former run, held; only when all is done, the second run takes its place.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from inspector.vocabulary import Reading
 class Rewinding:
     """Going back in time, in progress: a second run beside the present one.
 
-    For the thread that owns the session; between two slices the former run may be looked
-    at, and told things.
+    For the thread that owns the session. Between two slices the former run may be read, and may
+    get commands.
     """
 
     def __init__(
@@ -45,27 +45,27 @@ class Rewinding:
     ) -> None:
         """Set aside the modules of the former run; nothing is run yet.
 
-        The scene of the former run was built. Nothing of the second run was loaded, and it has
-        a source of its own.
+        The former run must have been built. The second run must not be loaded yet, and needs a
+        source of its own.
         """
         self.command = command
         self.number = number
-        self.frame = frame  # After how many frames the scene is to stand
-        self.former = former  # The run that goes back; its modules were let go by then
-        self.second = second  # The run that takes its place, as far as that has come
+        self.frame = frame  # The number of frames after which the scene will be held
+        self.former = former  # The run that goes back; its modules are set aside meanwhile
+        self.second = second  # The run that will take its place, as far as it has come
         self.frames_done = 0
-        # The command as it is noted when all is done, None before
+        # The command as it will be recorded; None until all is done
         self.applied: AppliedCommand | None = None
         self._steps = self._run_again()
         self._aside = {} if former.loaded is None else former.loaded.set_aside()
 
     @property
     def percent(self) -> int:
-        """How much of it is done, 0 to 100."""
+        """Progress from 0 to 100."""
         return 100 * self.frames_done // self.frame if self.frame else 0
 
     def go_on(self, slice_ns: int | None) -> bool:
-        """Continue, see :func:`goes_to_end`; returns whether all is done and compared."""
+        """Continue as :func:`goes_to_end` does; returns whether all is replayed and compared."""
         if goes_to_end(self._steps, slice_ns):
             return True
         self.frames_done = self.second.frames_run
@@ -73,7 +73,7 @@ class Rewinding:
         return False
 
     def give_up(self) -> None:
-        # What is taken back in there belongs to the run that is given up.
+        # Closing the steps gives the time source to the second run; the former takes it back last.
         self._steps.close()
         self.second.close()
         if self.former.loaded is not None:
@@ -83,7 +83,7 @@ class Rewinding:
     def _run_again(self) -> Generator[None]:
         """Replay the former run in the second and compare them, a little at each turn.
 
-        It is not left before all is compared, since then the time source is taken again.
+        Only after the comparison does the second run read the time source again.
         """
         former, run = self.former, self.second
         before = RunEvents(LogEvents(former.log), former.log.strings, former.log.first)
@@ -116,18 +116,18 @@ class Rewinding:
 
 
 class ScriptFollower:
-    """Drives a run by a journal, up to a frame or to its end, instead of the time source.
+    """Drives a run by a journal instead of the time source, up to a frame or to the end.
 
     It is a :class:`~inspector.sessions.scene_run.Driver`. For the thread that owns the session,
     like the run itself.
     """
 
     def __init__(self, run: SceneRun, journal: Journal, stop_frame: int | None = None) -> None:
-        """Do nothing yet, see :meth:`steps`; nothing of the run was loaded either.
+        """Prepare :meth:`steps`; the run must not be loaded yet.
 
-        It stops after ``stop_frame`` frames, held; by default at the end of the journal.
+        It stops, held, after ``stop_frame`` frames; by default at the end of the journal.
         """
-        # Where the log stood when the run came to the last frame that was asked for; None before
+        # The end of the log when the run had reached the frame to stop at; None before
         self.arrived_at: int | None = None
         self._run = run
         self._script = Script(journal)
@@ -136,7 +136,7 @@ class ScriptFollower:
     def steps(self) -> Generator[None]:
         """Load the scene and replay the script, about a frame at each turn.
 
-        The caller makes the source go live afterwards, however that went.
+        Afterwards the caller has to make the source go live, even after an error.
         """
         run = self._run
         run.source.follow(self._script)
@@ -167,7 +167,7 @@ class ScriptFollower:
         if run.loaded is None:
             return
         while (entry := script.head()) is not None and (hit := entry.hit) is not None:
-            # A step may continue after its last frame; hits from then on belong to the next.
+            # A step may continue after its last frame; later hits belong to the next one.
             if entry.frame != self._frames_run or after_frame != (hit.frame < entry.frame):
                 break
             script.advance()
@@ -203,7 +203,7 @@ class ScriptFollower:
                     entry.applied.place is not CommandPlace.AT_ONCE
                     or entry.frame != self._frames_run
                 ):
-                    # It did something else than before; the comparison says what.
+                    # The scene did something else than before; the comparison will show what.
                     break
                 yield from self._scripted_steps(CommandPlace.AT_ONCE)
             elif entry.hit is not None:
@@ -214,7 +214,7 @@ class ScriptFollower:
             yield
 
     def _go_back_in_place(self, number: int, applied: AppliedCommand) -> None:
-        """Be where the session went back to: this run has come just so far."""
+        """Repeat that the session went back in time: this run has come exactly to that point."""
         run = self._run
         run.transport.hold()
         run.breakpoints = Breakpoints.holding(applied.breakpoints, applied.next_breakpoint)

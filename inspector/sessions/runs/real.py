@@ -28,7 +28,7 @@ def run_real(
     """Run on the computer's clock, in slices, reading the log in between.
 
     It ends after a number of frames, or an amount of session time. ``host`` is the session's time
-    source, or what that is woken by. ``on_progress`` is called after every slice with the
+    source, or the source that wakes this. ``on_progress`` is called after every slice with the
     share that is done, from 0 to 1.
     """
     begun_ns = perf_counter_ns()
@@ -43,12 +43,12 @@ def run_real(
         if left_ns <= 0:
             break
         if frames is not None:
-            # Up to the last frame that is wanted, and not beyond: a late one runs by itself.
+            # Run up to the last frame and not beyond. If a frame is late, it must run by itself.
             until_ns = _until_frame(session, frames - session.frames_run)
             left_ns = 0 if host.is_due else min(left_ns, until_ns)
         host.run(host.now_ns() + min(left_ns, _SLICE_NS))
         if frames is not None and session.frames_run >= frames:
-            # Held at once: once the log is read, another frame may be due.
+            # Hold at once: another frame may be due after the log has been read.
             break
         session.refresh()
         done = session.frames_run / frames if frames else session.session_ns / (duration_ns or 1)

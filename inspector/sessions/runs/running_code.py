@@ -1,4 +1,4 @@
-"""Code of the user's that keeps a thread: where it is, and a watch that notices."""
+"""User code that keeps a thread busy: where it is, and a watch that notices it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from inspector.clocks.callbacks import label_of
 from inspector.resources import resource_path
 
 _PACKAGE: Final = Path(__file__).resolve().parents[2]
-#: Whatever calls the engine; what lies further out has nothing to do with the scene.
+#: Code that calls the engine; frames further out have nothing to do with the scene.
 _HOSTS: Final = (
     str(_PACKAGE.parent / "ui") + os.sep,
     str(_PACKAGE / "cli") + os.sep,
@@ -29,31 +29,31 @@ _HOSTS: Final = (
 _ENGINE: Final = str(_PACKAGE) + os.sep
 _SCENES: Final = str(resource_path("scenes")) + os.sep
 _STANDARD_LIBRARY: Final = str(Path(os.__file__).parent)
-#: What the engine calls that a user has given it, by the last of its names there.
+#: Names by which the engine calls callbacks of a user; of several, the last one.
 _CALLBACK: Final = re.compile(r"_?(?:callback|call|function|listener|tick|told|on_\w+)")
 
-#: How often the watch looks while nothing takes long, and while something does.
+#: Intervals of the watch's checks while no call takes long, and while one does.
 _LOOK_S: Final = 0.25
 _LOOK_CLOSELY_S: Final = 0.04
 
 
 class RunningCode(Struct, frozen=True):
-    """Code of the user's that a thread is in."""
+    """User code that a thread is in."""
 
-    call: object  # Equal for the same call of it, and for no other
+    call: object  # Equal for the same call of the code, and for no other
     what: str  # What has been running, in words
-    place: str  # Where, in words; for a function of a library, what it is and where it was set
-    # Whether it runs itself, or in a library that it has called. Else it has called the engine,
-    # which is in the middle of something.
+    place: str  # Where, in words; for a library's function, what it is and where it was set
+    # Whether the thread is in this code, or in a library that it has called. Otherwise it has
+    # called the engine, which is better not interrupted.
     is_innermost: bool = True
-    is_python: bool = True  # Whether it runs Python code; if not, it may be deaf to signals
+    is_python: bool = True  # Whether it is Python code; other code may not react to signals
 
     def text(self, seconds: float) -> str:
         return f"{self.what} for {seconds:.0f} s, {self.place}."
 
 
 def running_code(frame: FrameType | None) -> RunningCode | None:
-    """Return the code of the user's that a thread is in, by its innermost frame."""
+    """Return the user code that a thread is in, given its innermost frame."""
     innermost = called = None
     is_in_engine = False
     while frame is not None:
@@ -82,9 +82,10 @@ def _in_python(
     """Return the function that the engine has called, and the line that runs there or below.
 
     Args:
-        innermost: Of what it has called, or the same.
-        timer: Whose callback it is, ``None`` if it is the callback of none.
-        is_innermost: Whether the engine is not in the middle of something further in.
+        called: The frame of that function.
+        innermost: The innermost frame of user code, which may be the same.
+        timer: The timer whose callback it is, ``None`` if there is none.
+        is_innermost: Whether the user code has not called the engine.
     """
     file = Path(called.f_code.co_filename).name
     innermost_file = Path(innermost.f_code.co_filename).name
@@ -114,7 +115,7 @@ def _without_python(frame: FrameType, callback: Callable[..., object]) -> Runnin
 
 
 def _callback_called(frame: FrameType) -> Callable[..., object] | None:
-    """Return the callback that the present instruction of a frame calls, if it calls one."""
+    """Return the callback that a frame is calling, ``None`` if it is not calling one."""
     names = _called_names(frame.f_code, frame.f_lasti)
     if not names or _CALLBACK.fullmatch(names[-1]) is None:
         return None
@@ -126,11 +127,11 @@ def _callback_called(frame: FrameType) -> Callable[..., object] | None:
 
 @lru_cache(maxsize=64)
 def _called_names(code: CodeType, offset: int) -> tuple[str, ...]:
-    """Return the names of what the instruction at an offset calls, as ``("self", "_call")``.
+    """Return the names in the call at an offset, such as ``("self", "_call")``.
 
-    A called expression begins where its call begins.
+    They are found by position: a called expression begins where its call begins.
     """
-    # One for each two bytes, of which some belong to no instruction.
+    # There is one position for every two bytes, including caches between instructions.
     begin = next(islice(code.co_positions(), offset // 2, None))[0::2]
     return tuple(
         each.argval
@@ -150,7 +151,7 @@ def _is_library(name: str) -> bool:
 class EntryWatch:
     """Notices, in its own thread, that a call does not return.
 
-    It looks again and again while there are calls, and rests while there are none.
+    It checks at intervals while there are calls, and rests while there are none.
     """
 
     def __init__(
@@ -164,14 +165,14 @@ class EntryWatch:
         """Begin to watch.
 
         Args:
-            entry: Returns what tells one stay from the next, ``None`` while there is none;
-                then :meth:`wake` has to be called when the next begins.
-            on_long: Called again and again while a stay is long, with its seconds.
+            entry: Returns an object that differs from call to call, ``None`` while there is no
+                call; then :meth:`wake` has to be called when the next begins.
+            on_long: Called repeatedly during a long call, with its seconds.
             on_over: Called once after that. All three are called in the watch's own thread.
-            after_s: For how long a call may stay before it is noticed.
+            after_s: How long a call may take before it is noticed.
         """
-        self.after_s = after_s  # For how long a call may stay before it is noticed
-        self.is_resting = False  # Whether it waits for wake
+        self.after_s = after_s  # How long a call may take before it is noticed
+        self.is_resting = False  # Whether it waits for wake()
         self._entry = entry
         self._on_long = on_long
         self._on_over = on_over
@@ -181,7 +182,7 @@ class EntryWatch:
         self._thread.start()
 
     def wake(self) -> None:
-        """Look again, because a stay has begun; from any thread, and at next to no cost."""
+        """Check again, because a call has begun; from any thread, and at next to no cost."""
         if not self._is_entered.is_set():
             self._is_entered.set()
 
@@ -205,7 +206,7 @@ class EntryWatch:
                 is_long = True
                 self._on_long(seconds)
             if entry is None and not self._is_entered.is_set():
-                # No stay since the last look. One that begins now sets the event.
+                # There was no call since the last check. One that begins now sets the event.
                 self.is_resting = True
                 self._is_entered.wait()
                 self.is_resting = False

@@ -15,7 +15,7 @@ from inspector.sessions.scene import run_kept
 from inspector.sessions.session import SessionPhase
 from inspector.timebase import NS_PER_SECOND
 
-#: Frames between two looks at the log, few enough that nothing falls off it unread.
+#: Frames between refreshes, few enough that the log drops no events unread.
 FRAMES_PER_FOLD = 64
 
 _PROGRESS_EVERY_NS = 100_000_000
@@ -27,9 +27,9 @@ class RunOutcome(Struct, frozen=True):
     frames: int
     session_ns: int
     took_ns: int
-    is_complete: bool  # Whether it got to its end; if not, the scene was stopped
-    heaviest_frame: int = 0  # The frame that took most processor time; of a run on virtual time
-    heaviest_ns: int = 0  # How much that was, with the timers before it
+    is_complete: bool  # Whether it reached its end; if not, the scene was stopped
+    heaviest_frame: int = 0  # In virtual time: the frame that took most processor time
+    heaviest_ns: int = 0  # The processor time of that frame and the timers before it
 
 
 @run_kept()
@@ -43,12 +43,12 @@ def run_virtual(
 ) -> RunOutcome:
     """Run frames a fixed time apart, timers exactly when they are due.
 
-    Frame *k* is at ``k * dt_ns`` after the start, rounded once, so nothing builds up
-    when ``dt_ns`` is a fraction. When a callback works for longer than that, the
-    frame is late and those that were missed meanwhile are left out, as they would be.
+    Frame *k* is at ``k * dt_ns`` after the start, rounded once, so rounding errors do not add
+    up when ``dt_ns`` is a fraction. If a callback works for longer than that, the next frame is
+    late and the frames missed meanwhile are left out, as in real time.
 
     It ends after a number of frames, or an amount of session time. ``on_progress`` is called
-    now and then with the share that is done, from 0 to 1.
+    at intervals with the share that is done, from 0 to 1.
 
     Raises:
         ValueError: Neither or both of ``frames`` and ``duration_ns`` are given, or
@@ -65,12 +65,12 @@ def run_virtual(
         raise ValueError(message)
     run = _Progress(session, on_progress)
     number = 0
-    # In whole numbers: calculating with fractions would take a tenth of the time of a run.
+    # In whole numbers, as fractions would take a tenth of the time of a run.
     step, parts = step_ns.as_integer_ratio()
     while frames is None or run.frames < frames:
         number = max(number, run.session_ns * parts // step) + 1
         target_ns, rest = divmod(number * step, parts)
-        # Halves are rounded to even, as by round().
+        # Halves are rounded to even, as round() does.
         target_ns += 2 * rest + (target_ns & 1) > parts
         if duration_ns is not None and target_ns > duration_ns:
             if run.session_ns < duration_ns:
@@ -93,12 +93,11 @@ def run_frame_times(
 ) -> RunOutcome:
     """Run frames with the frame times of a capture.
 
-    The host is taken to look at its clocks once per frame, as game loops do: a timer
-    that is due in the middle of a long frame is late, and a frame longer than
-    ``max_delta`` is cut.
+    As in a game loop, clocks are read once per frame: a timer that is due in the middle of a
+    long frame is late, and a frame longer than ``max_delta`` is cut.
 
-    It ends after a number of frames, or with the capture; one that is too short begins again.
-    ``on_progress`` is called now and then with the share that is done, from 0 to 1.
+    It ends after a number of frames, or with the capture; a capture that is too short is repeated.
+    ``on_progress`` is called at intervals with the share that is done, from 0 to 1.
 
     Raises:
         ValueError: There are no times, or one is negative.
@@ -117,7 +116,11 @@ def run_frame_times(
 
 
 def frames_within(times_ns: Sequence[int], duration_ns: int) -> int:
-    """Return how many frames fill a duration, the times repeated; ``ValueError`` if none do."""
+    """Return how many frames fill a duration, repeating the times if need be.
+
+    Raises:
+        ValueError: All times are 0.
+    """
     total_ns = sum(times_ns)
     if total_ns == 0:
         raise ValueError("a capture in which no time passes cannot fill a duration")
@@ -161,14 +164,14 @@ class _Progress:
         return self._session.session_ns - self.start_ns
 
     def has_advanced(self, done: float) -> bool:
-        """Take note of a frame; returns whether to continue."""
+        """Count a frame; returns whether to continue."""
         session = self._session
         seen = session.frames_run
         if seen == self._seen or not session.is_running:
             self._is_complete = False
             return False
         self._seen = seen
-        # Of the processor, so that other programs make no frame heavy.
+        # Processor time, so that other programs do not make a frame heavy.
         self._heaviest = max(self._heaviest, (thread_time_ns() - self._since_ns, seen - 1))
         if self.frames % FRAMES_PER_FOLD == 0:
             session.refresh()

@@ -1,1 +1,1 @@
-"""The time that a hosted scene is given."""
+"""The sources of time for hosted scenes."""

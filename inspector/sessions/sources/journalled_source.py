@@ -19,7 +19,7 @@ _ASKED: Final = Reading.ASKED
 
 @runtime_checkable
 class JumpsInTime(Protocol):
-    """A virtual time source: work passes its time instead of the processor's."""
+    """A virtual time source, in which work takes virtual time and no processor time."""
 
     def jump_ns(self, delta_ns: int) -> None:
         """Let ``delta_ns`` pass without a wake-up."""
@@ -28,18 +28,19 @@ class JumpsInTime(Protocol):
 class JournalledSource:
     """Passes a time source on to one run of a scene, and reports its readings.
 
-    While a script is followed, the source is left alone: the script says what time it is.
-    For the thread of the source.
+    While it follows a script, the readings come from the script and not from the source. For the
+    thread of the source.
     """
 
     is_manual = False  # Whether time is advanced by hand, passing every instant
-    # Measures where time goes between wake-ups; None if that is not measured
+    # Measures where the time between wake-ups goes; None if that is not measured
     meter: IntervalMeter | None = None
 
     def __init__(self, source: TimeSource, began_ns: int | None = None) -> None:
-        """Read a source from now on, or only from :meth:`go_live` on.
+        """Read a source from now on; with ``began_ns``, only from :meth:`go_live` on.
 
-        The latter if ``began_ns`` says when the session began.
+        Args:
+            began_ns: The source's reading when the session began; by default the present one.
         """
         self.source = source
         # Called with every reading, counted from the start of the session; may be None
@@ -66,13 +67,13 @@ class JournalledSource:
         return type(self)(self.source, self._began_ns)
 
     def follow(self, script: Script) -> None:
-        """Take the time from a script; the source does not wake meanwhile."""
+        """Take readings from a script; meanwhile the source wakes nothing."""
         self._is_live = False
         self._script = script
         self.source.set_wake(None)
 
     def go_live(self) -> None:
-        """Follow the source from now on, and take over its wake-ups."""
+        """Read the source from now on, and take over its wake-ups."""
         self._is_live = True
         self._script = None
         self.source.attach(self._wake_if_live)
@@ -83,9 +84,9 @@ class JournalledSource:
             self._wake()
 
     def pass_work_ns(self, duration_ns: int) -> bool:
-        """Let virtual time pass in which a callback works; returns ``False`` for real time."""
+        """Let the virtual time of a callback's work pass; returns ``False`` in real time."""
         if not self._is_live:
-            # The script knows how long it took.
+            # The readings of the script include this work.
             return True
         if self._jump_ns is None:
             return False
@@ -116,7 +117,7 @@ class JournalledSource:
             self.source.attach(self._wake_if_live)
 
     def close(self) -> None:
-        """Stop waking; the source itself belongs to its owner."""
+        """Stop waking the run; the time source itself is not closed."""
         self._on_wake = None
         self.set_wake(None)
 
@@ -138,8 +139,8 @@ class JournalledSource:
 class JournalledManualSource(JournalledSource, ManualTimeSource):
     """A journalled manual time source, whose advances are the readings.
 
-    It is a manual source because a transport has an agreement of its own with those. While a
-    script is followed, another manual source takes the place of the real one.
+    It is a manual source itself, because a transport treats those differently. While it follows a
+    script, another manual source takes the place of the real one.
     """
 
     is_manual = True
@@ -152,7 +153,7 @@ class JournalledManualSource(JournalledSource, ManualTimeSource):
     @property
     @override
     def ahead_ns(self) -> int:
-        """Always 0: every advance is run at once."""
+        """Always 0, as each advance is run at once."""
         return 0
 
     @override

@@ -16,10 +16,10 @@ _METHODS: Final = ("now_ns", "set_wake", "attach", "close")
 
 
 class TimeSourceKind(Struct, frozen=True):
-    name: str  # What recordings and the command line call it
+    name: str  # Its name in recordings and on the command line
     summary: str  # Where its time comes from, in a few words
-    # Makes one, given the source of the host, which wakes: a QTimer in the window, a loop that
-    # sleeps on the command line. None for those that only hosts make.
+    # Makes a source that the host's source wakes: a QTimer in the window, a sleeping loop on the
+    # command line. None for sources that only hosts make.
     make: Callable[[Any], Any] | None
     is_real: bool = True  # Whether time passes by itself
 
@@ -92,12 +92,12 @@ def make_source(kind: TimeSourceKind, host: TimeSource) -> TimeSource:
 
 
 def source_name(source: TimeSource) -> str:
-    """Return what recordings call a time source: ``qt``, ``system``, ``virtual``."""
+    """Return the name of a time source in recordings, such as ``qt``, ``system`` or ``virtual``."""
     return type(source).__name__.removesuffix("TimeSource").lower()
 
 
 def source_text(name: str) -> str:
-    """Return whether a :func:`source_name` gives real or virtual time; else the name."""
+    """Return “real time” or “virtual time” for a :func:`source_name`, an unknown name as it is."""
     for each in TIME_SOURCES.own:
         if each.name == name:
             return "real time" if each.is_real else "virtual time"

@@ -1,4 +1,4 @@
-"""Pages in a browser: reached by its debugger, or dialling by themselves."""
+"""Pages in a browser, reached through its debugger."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from inspector.sessions.attached.doors.cdp import (
 from inspector.sessions.attached.doors.door import ProbeAcceptor
 from inspector.sessions.attached.doors.launch import Grant
 
-#: What Chromium is called, in the order in which it is looked for.
+#: Names of Chromium, in the order in which they are looked for.
 _BROWSERS: Final = (
     "chromium",
     "chromium-browser",
@@ -41,7 +41,7 @@ _MAC: Final = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 )
-#: A page that is not in front would otherwise get fewer timers, and the inspector none of its own.
+#: Without some of these, timers of pages in the background would be throttled.
 _OPTIONS: Final = (
     "--no-first-run",
     "--no-default-browser-check",
@@ -50,8 +50,8 @@ _OPTIONS: Final = (
     "--disable-renderer-backgrounding",
     "--remote-debugging-pipe",
 )
-#: Runs a browser, which reads from 3, writes to 4 and ends when nobody is at the other ends, and
-#: then removes its profile, also when the inspector was killed.
+#: Runs a browser, which reads from descriptor 3, writes to 4 and ends when the other ends are
+#: closed; then removes its profile, even if the inspector was killed.
 _RUN: Final = """
 import os, shutil, sys, time
 profile, given, taken, *command = sys.argv[1:]
@@ -74,8 +74,8 @@ _END_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Browser:
-    # A URL or a file, shown in a browser of its own; or the debugging port of a browser that runs
-    # already, as 9222 or 127.0.0.1:9222.
+    # A URL or file to show in a new browser; or the debugging port of a running browser, such as
+    # 9222 or 127.0.0.1:9222.
     target: str
     hold: bool = False  # Whether pages are held before their first frame
     grant: Grant = "full"
@@ -88,7 +88,7 @@ class Browser:
         return urlsplit(self.target).netloc or Path(self.target).name or self.target
 
     def open(self, acceptor: ProbeAcceptor) -> OpenedBrowser:
-        """Start a browser with the page, or attach to the pages of one that runs."""
+        """Start a browser with the page, or attach to the pages of a running browser."""
         port = _PORT.match(self.target)
         if port is not None:
             return self._attached(acceptor, int(port[2]))
@@ -125,13 +125,13 @@ class OpenedBrowser:
         self.pages: BrowserPages | None = None
         self._reason = ""
         if process is not None:
-            # Its profile is a folder of our own, and only our pipes reach it.
+            # Nobody else can use this browser: its profile is ours, and only our pipes reach it.
             atexit.register(self.end)
 
     def follow(
         self, transport: CdpTransport, acceptor: ProbeAcceptor, options: dict[str, Any]
     ) -> BrowserPages:
-        """Put the probe into every page from now on; return the pages."""
+        """Put the probe into every page from now on; returns the pages."""
         self.pages = BrowserPages(transport, acceptor, options, self._ended)
         self.pages.begin()
         return self.pages
@@ -214,7 +214,7 @@ def _started(*, headless: bool) -> tuple[subprocess.Popen[bytes], CdpTransport, 
     if headless:
         command.append("--headless=new")
     if os.geteuid() == 0:
-        # Chromium does not start for root otherwise.
+        # Without this, Chromium does not start for root.
         command.append("--no-sandbox")
     its_input, our_output = os.pipe()
     our_input, its_output = os.pipe()

@@ -1,4 +1,4 @@
-"""Pages that are followed through the debugger of a browser, each with a probe inside."""
+"""The pages of a browser, reached through its debugger, each with a probe inside."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _FOLLOW: Final = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten":
 class BrowserPages:
     """The pages of a browser, each with a probe inside from its first line on.
 
-    Every document, frame and worker is a program of its own; what is below a page says so by the
-    number of its parent.
+    Every document, frame and worker is a program of its own. Those that belong to a page have the
+    page's number as that of their parent.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class BrowserPages:
     def _script_for(self, options: dict[str, Any]) -> str:
         name, start = json.dumps(self._binding), json.dumps(options)
         return (
-            # The empty document before the first page is none to follow.
+            # The empty document before the first page needs no probe.
             f"if (typeof globalThis[{name}] === 'function' && location.href !== 'about:blank') {{\n"
             f"{self._probe}\n{_PROBE}.bind({name}, {start});\n}}"
         )
@@ -83,7 +83,7 @@ class BrowserPages:
         if not session:
             message = "the browser shows no page"
             raise CdpError(message)
-        # An answer of the tab means that it has taken in the script for new documents, too.
+        # When the tab answers this, it has also received the script for new documents.
         self._cdp.call("Page.enable", None, session)
         answer = self._cdp.call("Page.navigate", {"url": url}, session)
         if answer.get("errorText"):
@@ -118,7 +118,7 @@ class BrowserPages:
             post("Runtime.enable", None, session)
             post("Runtime.addBinding", {"name": self._binding}, session)
             if kind == "worker" and is_new:
-                # It has no timers yet; its first line is the place to put in the probe.
+                # A new worker has no timers yet, so it is stopped at its first line for the probe.
                 post("Debugger.enable", None, session)
                 post("Debugger.setInstrumentationBreakpoint", _FIRST_LINE, session)
             elif kind == "worker":
@@ -157,7 +157,8 @@ class BrowserPages:
         if about.get("isDefault") is True:
             target.frames[number] = str(about.get("frameId", ""))
             if not target.is_new and target.kind != "worker":
-                # It ran before the inspector came; a document that comes later is told twice.
+                # It ran before the inspector attached. If a new document reports its context too,
+                # the second injection does nothing.
                 self._inject(session, number, self._script)
 
     def _context_destroyed(self, params: Params, session: str) -> None:
@@ -226,7 +227,7 @@ class BrowserPages:
         return QueuedConnection("debugger of the browser", send, lambda: None)
 
     def _with_pid(self, payload: str, place: _Place) -> str:
-        """Give a program a number, and below a page that of the page."""
+        """Give a program a number, and the number of its page as its parent's."""
         session, context = place
         target = self._targets.get(session)
         try:
@@ -242,7 +243,7 @@ class BrowserPages:
         return "J" + json.dumps(message)
 
     def _page_pid(self, session: str) -> int:
-        """Return the number of the page to which a target belongs; 0: it belongs to none."""
+        """Return the number of the page to which a target belongs, 0 for none."""
         target = self._targets.get(session)
         while target is not None and target.kind != "page":
             target = self._targets.get(target.parent)
@@ -266,7 +267,7 @@ class _Target:
     """A page, a frame in a process of its own, or a worker."""
 
     kind: str
-    number: str  # Its number for the browser; of a page also that of its main frame
+    number: str  # The browser's number for it; for a page, also that of its main frame
     is_new: bool  # Whether it waited for the inspector before its first line
     parent: str
     pid: int

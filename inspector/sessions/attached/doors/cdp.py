@@ -1,7 +1,7 @@
 """A client of the Chrome DevTools Protocol (CDP), which browsers and Node speak to debuggers.
 
-Messages are JSON over a WebSocket, or over two pipes with a zero byte behind each message. Whatever
-comes is checked: what is no message of the protocol ends the connection.
+Messages are JSON over a WebSocket, or over two pipes with a zero byte after each message. All input
+is checked: anything that is no message of the protocol ends the connection.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 Params: TypeAlias = Mapping[str, Any]
 
-#: The largest message that is taken: what a program tells is at most 1 MiB.
+#: The largest message accepted; what a probe sends has at most 1 MiB.
 _MOST_BYTES: Final = 16 << 20
 _MOST_LISTED_BYTES: Final = 4 << 20
 _CONNECT_S: Final = 5.0
@@ -52,7 +52,7 @@ class WebSocketTransport:
     """A debugging port, which listens for WebSockets."""
 
     def __init__(self, port: int, path: str) -> None:
-        # Only debugging ports need it, and it takes 60 ms.
+        # Imported here: only debugging ports need it, and importing takes 60 ms.
         import websockets.sync.client  # noqa: PLC0415
 
         self._errors = (OSError, websockets.WebSocketException)
@@ -134,7 +134,7 @@ class PipeTransport:
             self._rest += data
 
     def close(self) -> None:
-        """End the connection: a browser whose pipes end ends itself."""
+        """Close both pipes, upon which the browser ends."""
         with self._lock:
             if not self._is_closed:
                 self._is_closed = True
@@ -142,7 +142,7 @@ class PipeTransport:
 
 
 def listed(port: int, path: str) -> object:
-    """Return what a debugging port says of its targets (JSON over HTTP)."""
+    """Return what a debugging port reports about its targets (JSON over HTTP)."""
     import http.client  # noqa: PLC0415 - 20 ms, needed for what runs already
 
     connection = http.client.HTTPConnection(_LOOPBACK, port, timeout=_CONNECT_S)
@@ -194,13 +194,13 @@ class Cdp:
         self._thread.start()
 
     def post(self, method: str, params: Params | None = None, session: str = "") -> int:
-        """Ask for something without waiting for the answer; returns its number."""
+        """Send a request without waiting for the answer; returns its number."""
         number = next(self._numbers)
         self._send(number, method, params, session)
         return number
 
     def call(self, method: str, params: Params | None = None, session: str = "") -> Params:
-        """Ask and wait for the answer; a :class:`CdpError` if none comes, or a refusal."""
+        """Send a request and return the answer; a :class:`CdpError` if none or a refusal comes."""
         number = next(self._numbers)
         answer = _Answer()
         with self._lock:

@@ -1,4 +1,4 @@
-"""The program that a command line starts, as far as the words tell it."""
+"""Which program a command line starts, as far as its words show."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 from inspector.errors import AttachError
 
 _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*(?:t|\.exe)?$")
-#: Options of Python with a value that may be the next argument.
+#: Options of Python whose value may be the next argument.
 _WITH_VALUE: Final = frozenset("WXQ")
 #: Options that keep Python from reading PYTHONPATH, or from running ``sitecustomize``.
 _ISOLATING: Final = frozenset("IES")

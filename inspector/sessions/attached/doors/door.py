@@ -1,4 +1,4 @@
-"""The interface of doors: ways into a program, as values that window and command line share."""
+"""The interface of doors: values, shared by window and command line, for ways into a program."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ProbeAcceptor(Protocol):
 
     @property
     def token(self) -> str:
-        """What a probe has to say first, in hexadecimal digits."""
+        """The token that a probe has to send first, in hexadecimal digits."""
 
     def processes(self) -> Collection[int]: ...
 
@@ -29,10 +29,10 @@ class ProbeAcceptor(Protocol):
         """Connect to a program that listens; an :class:`AttachError` if that fails."""
 
     def adopt(self, connection: ProbeConnection, *, dials: bool, token: str = "") -> None:
-        """Take over a connection that stands; ``dials``: this side speaks first, with a token.
+        """Take over an open connection; with ``dials``, this side speaks first, with a token.
 
         Raises:
-            AttachError: What is at the other end is no probe, or is refused.
+            AttachError: There is no probe at the other end, or it is refused.
         """
 
 
@@ -44,23 +44,23 @@ class Opened(Protocol):
 
     @property
     def pid(self) -> int | None:
-        """Its process, if that is known."""
+        """Its process, ``None`` if unknown."""
 
     def poll(self) -> int | None:
-        """Return the exit code of a program that was launched and has ended, as shells do."""
+        """Return the exit code, as in shells, of a launched program that has ended."""
 
     def problem(self) -> str:
-        """Return why no probe has dialled, in a sentence; empty while one still may."""
+        """Return a sentence that says why no probe has dialled; empty while one still may."""
 
     def may_bring_more(self) -> bool:
         """Return whether programs may dial after the last one has ended, as reloaded pages do."""
 
     @property
     def note(self) -> str:
-        """What people should know of it, in a sentence; empty for nothing."""
+        """A sentence that people should know; empty for none."""
 
     def end(self) -> None:
-        """End a program that was launched, with all it has started; leave any other alone."""
+        """End a launched program with all that it has started; leave any other program alone."""
 
 
 class Door(Protocol):

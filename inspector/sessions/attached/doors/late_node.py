@@ -1,7 +1,7 @@
-"""Attach to a running Node program, by its debugger.
+"""Attach to a running Node program through its debugger.
 
 A Node program that gets SIGUSR1 opens its debugger on a port of this machine, which every local
-user can reach. It is open for some milliseconds only, until the probe is in.
+user can reach. So it is closed again after some milliseconds, as soon as the probe is in.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CLOSED_S: Final = 1.0
 _SILENT_S: Final = 5.0
 _LAUNCH: Final = "launch it by “timeline-inspector attach -- PROGRAM ARGS…”."
 _PROBE: Final = "globalThis[Symbol.for('timeline.probe')]"
-#: Timers whose place in the program is looked up; each costs a message.
+#: Most timers whose place in the program is looked up, as each costs a message.
 _MOST_PLACES: Final = 256
 _TIMERS: Final = """Object.getPrototypeOf((() => {
   const timer = setTimeout(() => {}, 0);
@@ -44,7 +44,7 @@ _TIMERS: Final = """Object.getPrototypeOf((() => {
   return timer;
 })())"""
 _STOP: Final = "setTimeout(() => { debugger; }, 0).unref(), 0"
-#: Closing waits until no debugger is connected, so it must not happen while we are.
+#: Closes the debugger in a later call: Node's close() waits until no client is connected.
 _CLOSE: Final = f"""(((later, {{ close }}) => {{ later(() => close()); }})(
   {_PROBE} ? (call) => {_PROBE}.later(call) : (call) => setTimeout(call, 0),
   require('inspector'),
@@ -53,7 +53,7 @@ _CLOSE: Final = f"""(((later, {{ close }}) => {{ later(() => close()); }})(
 
 @dataclass(frozen=True, slots=True)
 class LateNode:
-    """A Node program that runs already."""
+    """A Node program that is already running."""
 
     pid: int
     grant: Grant = "full"
@@ -69,7 +69,7 @@ class LateNode:
         os.kill(self.pid, signal.SIGUSR1)
         port, path = _debugger(target)
         options = {"token": acceptor.token, "grant": self.grant}
-        # A debugger that the program had open before is its own affair.
+        # A debugger that was open before is not closed.
         _AtDebugger(port, path, is_ours=port not in before).enter(acceptor.address, options)
         until_s = monotonic() + _CLOSED_S
         while (is_open := port in listening_ports(self.pid)) and monotonic() < until_s:
@@ -83,7 +83,7 @@ class AttachedNode:
         self.pid = target.pid
         self._target = target
         self._begun_s = monotonic()
-        # That its debugger was open, for people
+        # A sentence that says that its debugger was or is open
         self.note = (
             f"The debugger of {self.title} was open on 127.0.0.1:{port} for a moment, and is "
             "closed again."
@@ -110,7 +110,7 @@ class AttachedNode:
 
 
 class _AtDebugger:
-    """A moment at a program's debugger."""
+    """A short connection with a program's debugger."""
 
     def __init__(self, port: int, path: str, *, is_ours: bool) -> None:
         self._is_ours = is_ours
@@ -125,27 +125,27 @@ class _AtDebugger:
             self._is_paused.set()
 
     def enter(self, address: str, options: Mapping[str, object]) -> None:
-        """Put the probe in, hand over the timers that were set before, and close the debugger."""
+        """Put the probe in, give it the timers that were set before, and close the debugger."""
         try:
             self._wait_for_loop()
             self._evaluate(PROBE_JS.read_text(encoding="utf-8"))
             arguments = f"{json.dumps(address)}, {json.dumps(options)}"
             self._evaluate(f"{_PROBE}.enter(require, {arguments}), 0")
             with suppress(CdpError):
-                # Timers that were set before the probe came; without them, the rest still works.
+                # If the timers that were set before cannot be handed over, everything else works.
                 self._hand_over_timers()
         finally:
             if self._is_ours:
                 with suppress(CdpError):
                     self._evaluate(_CLOSE)
-            # What is paused goes on when its debugger has gone.
+            # The paused program continues when its debugger is disconnected.
             self._cdp.close()
 
     def _wait_for_loop(self) -> None:
         """Stop the program between two turns of its event loop.
 
-        A request may come while Node itself is in the middle of something, such as loading a module
-        of its own; what a probe replaces must not be touched then.
+        A request may come while Node is busy itself, for example loading a module of its own; the
+        probe must not replace functions then.
         """
         self._cdp.call("Debugger.enable")
         self._evaluate(_STOP)
@@ -200,7 +200,7 @@ class _AtDebugger:
         found = self._properties(function).get("internalProperties", [])
         inner = {each.get("name"): each.get("value", {}) for each in found}
         if "[[TargetFunction]]" in inner:
-            # What bind() has made has no place of its own.
+            # A function made by bind() has the place of its target.
             return self._place(inner["[[TargetFunction]]"]["objectId"])
         if "[[FunctionLocation]]" not in inner:
             return ""
@@ -224,7 +224,7 @@ def why_not_node(target: Process) -> str:
     status = _status(target.pid)
     caught = int(status.get("SigCgt", "0"), 16)
     if not caught & 1 << signal.SIGUSR1 - 1:
-        # The signal would end it.
+        # Without a handler, the signal would end the program.
         return "it has no debugger that a signal opens"
     return ""
 
@@ -251,7 +251,7 @@ def listening_ports(pid: int) -> set[int]:
         with suppress(OSError):
             for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
                 words = line.split()
-                # State 0A is listening; the address is in hexadecimal digits.
+                # State 0A is listening; the port is in hexadecimal digits.
                 if words[3] == "0A" and words[9] in inodes:
                     ports.add(int(words[1].rpartition(":")[2], 16))
     return ports
@@ -260,7 +260,7 @@ def listening_ports(pid: int) -> set[int]:
 def _debugger(target: Process) -> tuple[int, str]:
     until_s = monotonic() + _DEBUGGER_S
     while monotonic() < until_s:
-        # Only a port of this very process is asked.
+        # Only ports of this process are tried, where they can be listed.
         ports = listening_ports(target.pid) if sys.platform == "linux" else {_usual_port(target)}
         for port in sorted(ports, key=lambda port: port != _usual_port(target)):
             with suppress(CdpError):

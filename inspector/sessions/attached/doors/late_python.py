@@ -1,4 +1,4 @@
-"""Attach to a running Python program: 3.14 and newer let the same user run a file in it."""
+"""Attach to a running Python program; from 3.14 on, the same user can run a file in it."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _FIRST: Final = (3, 14)
 _YAMA: Final = Path("/proc/sys/kernel/yama/ptrace_scope")
 _CALL: Final = "import sys; sys.remote_exec(int(sys.argv[1]), sys.argv[2])"
 _CALL_S: Final = 10.0
-#: A program that computes runs the file within milliseconds; one that waits has to be woken.
+#: A busy program runs the file within milliseconds; a program that waits has to be woken.
 _BUSY_S: Final = 0.1
 _BETWEEN_WAKES_S: Final = 0.5
 _WAKES: Final = 6
-#: What is always possible.
+#: Advice that always works.
 INSTEAD: Final = (
     "Launch it by “timeline-inspector attach -- PROGRAM ARGS…”, "
     "or call timeline_probe.serve() in it."
 )
 
-#: Run by the program's main thread. It removes itself, which says that it was run, and leaves a
-#: reason where it has failed.
+#: The file that the program's main thread runs. It removes itself to show that it was run; after a
+#: failure it leaves the reason in another file.
 _SCRIPT: Final = """\
 def _timeline_inspector_attach():
     import os, sys
@@ -59,7 +59,7 @@ finally:
 
 @dataclass(frozen=True, slots=True)
 class LatePython:
-    """A Python program that runs already."""
+    """A Python program that is already running."""
 
     pid: int
     grant: Grant = "full"
@@ -79,7 +79,7 @@ class LatePython:
             token=acceptor.token,
             grant=self.grant,
         )
-        # A file that the program cannot read would fail without a word.
+        # Nothing would report that the program cannot read this file.
         with os.fdopen(os.open(script, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(text)
         try:
@@ -133,7 +133,7 @@ class AttachedPython:
         return False
 
     def end(self) -> None:
-        """Leave it alone, and take back what it has not run yet."""
+        """Leave the program alone, and remove the file if it was not run."""
         self._tidy()
 
     def _was_run(self) -> bool:
@@ -182,10 +182,10 @@ def _forbidden(target: Process) -> str:
 
 
 def wake(target: Process) -> None:
-    """Let a program that waits for something return to Python for a moment.
+    """Make a program that waits for something return to Python for a moment.
 
-    Stopping and continuing interrupts the waiting call. The program must be seen stopped first:
-    a signal to continue takes back one to stop that has not arrived yet.
+    Stopping and continuing it interrupts the waiting call. It must not be continued before it has
+    stopped, since SIGCONT cancels a SIGSTOP that is still pending.
     """
     with suppress(ProcessLookupError, PermissionError):
         os.kill(target.pid, signal.SIGSTOP)
@@ -198,7 +198,7 @@ def wake(target: Process) -> None:
 
 
 def _let_run(target: Process, script: Path) -> None:
-    """Let the program's own executable tell it to run a file: their versions have to be equal."""
+    """Ask the program to run a file, using its own executable, as both versions must be equal."""
     try:
         done = subprocess.run(  # noqa: S603 - the interpreter that runs the program
             [target.executable, "-ISc", _CALL, str(target.pid), str(script)],

@@ -1,4 +1,4 @@
-"""Launch any command line with the probe inside, and end it with all that it has started."""
+"""Launch any command line with the probe inside, and end it with all of its processes."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ PROBE_JS: Final = BOOTSTRAP.parent / "js" / "probe.js"
 
 Grant = Literal["read-only", "step", "full"]
 
-#: Runs the program; see there.
+#: The script that runs the program.
 SUPERVISOR: Final = Path(__file__).with_name("supervisor.py")
-#: A program that has not dialled for so long probably never will.
+#: A program that has not dialled within this time probably never will.
 _SILENT_S: Final = 10.0
-#: What a program that has ended leaves running may still dial for so long.
+#: How long after its end a program's remaining processes may still dial.
 _LEAVES_S: Final = 2.0
-#: Back to the screen of the shell, without what programs switch on: mouse, focus, bracketed
-#: paste, keys of kitty, and a hidden cursor. Each is nothing where it is not switched on.
+#: Switches a terminal back to the shell's screen, and off what programs switch on: mouse and focus
+#: reports, bracketed paste, kitty's keys, a hidden cursor. What is off already is not affected.
 _RESTORE: Final = (
     b"\x1b[?1000;1002;1003;1004;1005;1006;1015;1016l\x1b[?2004l\x1b[?2026l\x1b[<u"
     b"\x1b[?1047l\x1b[?25h\x1b[0m\r\n"
@@ -50,7 +50,7 @@ GRACE_S: Final = 10.0
 
 
 def _nothing(_sentence: str) -> None:
-    """Do nothing: it is looked for in ``Launched.note``."""
+    """Do nothing: the sentence is in ``Launched.note``, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Launch:
     output_to_errors: bool = False
     is_bound: bool = False  # Whether it ends with the inspector, even if that is killed
     grace_s: float = GRACE_S  # How long it has to end by itself before it is killed
-    # Called in any thread with a sentence on its end.
+    # Called in any thread with sentences about its end.
     tell: Callable[[str], object] = field(default=_nothing, compare=False, repr=False)
 
     @property
@@ -82,7 +82,7 @@ class Launch:
         return program
 
     def open(self, acceptor: ProbeAcceptor) -> Launched:
-        """Start the program; raises what :meth:`program` does."""
+        """Start the program; raises the same errors as :meth:`program`."""
         program = self.program()
         environment = {
             **os.environ,
@@ -127,9 +127,9 @@ class Launched:
         joined: Callable[[], Collection[int]],
         host: str = "",
     ) -> None:
-        """Hear that it was started; an ``OSError`` if it cannot be executed."""
+        """Wait until the program was started; an ``OSError`` if it cannot be executed."""
         self.title = f"{door.title} on {host}" if host else door.title
-        self.note = ""  # What was last told of its end, in a sentence; empty for nothing
+        self.note = ""  # The last sentence about its end; empty for none
         self._door = door
         self._host = host
         self._joined = joined
@@ -161,7 +161,7 @@ class Launched:
         with self._changed:
             self._is_over = True
             if self._code is None:
-                # The supervisor was killed, and nothing more is known.
+                # The supervisor was killed, so its own exit code has to do.
                 self._code = code
             self._changed.notify_all()
 
@@ -174,7 +174,7 @@ class Launched:
                 self._changed.notify_all()
         elif word == "slow":
             pids = [int(each) for each in values[1:]]
-            # Another host knows the names of its processes.
+            # Processes of another host cannot be named here.
             self._slow = {} if self._host else {each: title_of(each) for each in pids}
             seconds = f"{max(float(values[0]), 0):.0f} s"
             asked = f"Asked to end (SIGTERM): {self._listed(pids)}."
@@ -197,13 +197,13 @@ class Launched:
         return code
 
     def poll(self) -> int | None:
-        """Return its exit code: 128 and the signal that ended it, as in shells."""
+        """Return its exit code; as in shells, 128 plus the number of a signal that ended it."""
         code = self._code
         return 128 - code if code is not None and code < 0 else code
 
     @property
     def has_terminal(self) -> bool:
-        """Whether it reads keys and draws on the terminal, which shows nothing else then."""
+        """Whether the program has taken over the terminal, so that nothing else can be shown."""
         return self._terminal.is_changed
 
     def wait(self, seconds: float | None = None) -> int | None:
@@ -234,7 +234,7 @@ class Launched:
         return self._leaves and not self._is_over and is_recent
 
     def end(self) -> None:
-        """Ask it to end (SIGTERM), with all that it has started; kill what does not."""
+        """Ask the program and all that it started to end (SIGTERM); kill what does not."""
         with self._changed:
             if not self._is_ending:
                 self._is_ending = True
@@ -245,7 +245,7 @@ class Launched:
 
 
 class _Terminal:
-    """The terminal that a program shares, as it was before."""
+    """The state of the terminal before a program that shares it was started."""
 
     def __init__(self) -> None:
         self._descriptor = next((each for each in (2, 1, 0) if os.isatty(each)), -1)
@@ -253,16 +253,16 @@ class _Terminal:
 
     @property
     def is_changed(self) -> bool:
-        """Whether a program has it read and show what is typed in its own way."""
+        """Whether a program has changed how the terminal handles input and output."""
         return self._before is not None and _attributes(self._descriptor) != self._before
 
     def restore(self) -> None:
-        """Make it usable again if the program has left it as only the program can use it."""
+        """Make the terminal usable again if the program has left it changed."""
         descriptor, before = self._descriptor, self._before
         if before is None or _attributes(descriptor) == before:
             return
         with suppress(OSError, termios.error):
-            # In the background, it is no longer ours.
+            # A process in the background must not change the terminal.
             if os.tcgetpgrp(descriptor) == os.getpgrp():
                 termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
                 os.write(descriptor, _RESTORE)
@@ -284,7 +284,7 @@ def _found(name: str, folder: Path | None) -> str:
         hint = f" It is in this folder: write ./{name}" if beside.is_file() else ""
         message = f"There is no program {in_quotes(name)} on the path.{hint}"
         raise ProgramStartError(message, ExitCode.NOT_FOUND)
-    # Absolute, as a name alone would be looked for on the path, and from the program's folder.
+    # Absolute, as the supervisor would look for a relative path in the program's folder.
     path = ((folder or Path()) / name).absolute()
     if not path.exists():
         message = f"{name} does not exist."

@@ -1,4 +1,4 @@
-"""Listen on a WebSocket for pages that dial by themselves: on phones, in mini-games, anywhere."""
+"""Listen on a WebSocket for pages that dial by themselves, wherever they run."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from websockets.sync.server import ServerConnection
 
 _HOST: Final = "127.0.0.1"
-#: This machine as it is written in ``Host``, and in ``Origin`` behind the scheme.
+#: How a ``Host`` header, or an ``Origin`` after its scheme, writes this machine.
 _THIS_MACHINE: Final = r"(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?"
 _OUR_HOST: Final = re.compile(_THIS_MACHINE)
 _OUR_ORIGIN: Final = re.compile(f"https?://{_THIS_MACHINE}")
 _MOST_PAGES: Final = 64
-#: Each takes some threads until it has said hello.
+#: Most connections that have not said hello yet, as each takes some threads.
 _MOST_STRANGERS: Final = 16
 _Serve: TypeAlias = "Callable[[socket.socket, object], None]"
 _PROBE_PATH: Final = "/probe.js"
@@ -50,7 +50,7 @@ class PageListener:
 
 
 class OpenedListener:
-    """A port on which pages dial."""
+    """A port that pages dial."""
 
     pid = None  # None: pages are no processes
 
@@ -61,9 +61,9 @@ class OpenedListener:
         self._room = threading.Semaphore(_MOST_PAGES)
         self._strangers = threading.Semaphore(_MOST_STRANGERS)
         self._leaving = threading.Lock()
-        # Whether the connection that a thread serves is no longer one of a stranger.
+        # left: set once the connection that a thread serves is no longer a stranger's
         self._place = threading.local()
-        # Only pages that dial need the server, which takes 100 ms.
+        # Imported here, as only pages that dial need the server and importing it takes 100 ms.
         import websockets.sync.server  # noqa: PLC0415
 
         self._errors = (OSError, websockets.WebSocketException)
@@ -83,7 +83,7 @@ class OpenedListener:
         self._server.handler = self._meet(self._server.handler)
         port = self._server.socket.getsockname()[1]
         self.url = f"ws://{_HOST}:{port}"
-        # What to write into a page
+        # What people have to write into their page
         self.note = (
             f'Write this into a page: <script src="http://{_HOST}:{port}{_PROBE_PATH}"></script>'
             f'<script>timelineProbe.connect({{url: "{self.url}", '
@@ -106,8 +106,8 @@ class OpenedListener:
         self._server.shutdown()
 
     def _refusal(self, connection: ServerConnection, request: Request) -> Response | None:
-        """Refuse pages of others, which a browser lets reach this machine; else nothing."""
-        # A header may be there several times; then a proxy may have looked at another one.
+        """Refuse foreign pages, which a browser lets reach this machine; ``None`` accepts."""
+        # A repeated header is refused: a proxy may have checked another one than this.
         hosts, origins = (request.headers.get_all(name) for name in ("Host", "Origin"))
         if len(hosts) != 1 or _OUR_HOST.fullmatch(hosts[0]) is None:
             return connection.respond(http.HTTPStatus.FORBIDDEN, "Host is not this machine.\n")
@@ -151,13 +151,13 @@ class OpenedListener:
         return send
 
     def _adopt(self, messages: QueuedConnection, left: threading.Event) -> None:
-        # A stranger is told nothing, and no other page suffers.
+        # Whatever is refused gets no answer, and other pages are not affected.
         with suppress(AttachError):
             self._acceptor.adopt(messages, dials=False)
             self._leave(left)
 
     def _meet(self, serve: _Serve) -> _Serve:
-        """Return what serves a connection if there are few others that have not said hello."""
+        """Return a handler that closes connections while too many others have not said hello."""
 
         def meet(connected: socket.socket, address: object) -> None:
             if not self._strangers.acquire(blocking=False):

@@ -1,4 +1,4 @@
-"""Programs that take part themselves: those that listen, and those that dial from elsewhere."""
+"""Programs that were started without the inspector, and either listen for it or dial it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Dial:
     """A program that has called ``timeline_probe.serve``."""
 
     address: str  # Where it listens: unix:/path or tcp:127.0.0.1:PORT
-    token: str = field(repr=False)  # What it wants to be told
+    token: str = field(repr=False)  # The token that it demands
     pid: int | None = None
 
     @property
@@ -37,7 +37,7 @@ class Dial:
 class Listen:
     """Programs that are started elsewhere, as in a container, and dial the inspector."""
 
-    # Called with the address and the token that such a program needs.
+    # Called with the address and the token that programs need to dial.
     on_listening: Callable[[str, str], None] = field(compare=False, repr=False)
     is_tcp: bool = False  # Whether they dial a port of this machine instead of a Unix socket
 
@@ -52,7 +52,7 @@ class Listen:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A program that was started by others."""
+    """A program that the inspector has not started."""
 
     title: str
     pid: int | None
@@ -63,7 +63,7 @@ class Joined:
         return None
 
     def problem(self) -> str:
-        """Return nothing: it is there, or may come at any time."""
+        """Return nothing: the program is connected, or may dial at any time."""
         return ""
 
     def may_bring_more(self) -> bool:
@@ -74,7 +74,7 @@ class Joined:
 
 
 def listening_door(pid: int) -> Dial | None:
-    """Return the door of a process that listens where the inspector looks, else ``None``."""
+    """Return the door to a process that called ``timeline_probe.serve``, else ``None``."""
     place = folder() / str(pid)
     socket = place / "socket"
     try:
@@ -87,7 +87,7 @@ def listening_door(pid: int) -> Dial | None:
 
 
 def forget_ended() -> None:
-    """Remove what killed programs have left where those that listen are found."""
+    """Remove the sockets and tokens of listening programs that were killed."""
     with suppress(OSError, AttachError):
         _check_private(folder())
         for place in folder().iterdir():

@@ -19,7 +19,7 @@ _PROC: Final = Path("/proc")
 _HAS_PROC: Final = sys.platform == "linux"
 _EXECUTABLE: Final = re.compile(r"(python|pypy|node|nodejs)(?:(\d+)(?:\.(\d+))?)?(?:t|d)?$")
 _LIBRARY: Final = re.compile(rb"/libpython(\d+)\.(\d+)[td]*\.so")
-#: What a Python has mapped of its own: its library, and modules in its folders.
+#: Files that a Python maps into memory: its library, and modules in its folders.
 _OWN_FILE: Final = re.compile(rb"/(?:lib)?python(\d+)\.(\d+)")
 
 
@@ -40,7 +40,7 @@ class Process:
     pid: int
     user_id: int
     argv: tuple[str, ...]
-    executable: str  # Path of its executable; empty if it may not be read
+    executable: str  # Path of its executable; empty if that is not readable
 
     @property
     def title(self) -> str:
@@ -48,9 +48,9 @@ class Process:
 
     @property
     def barrier(self) -> str:
-        """Why nothing that runs in it can be attached, as part of a sentence; empty for nothing."""
+        """Why the process cannot be attached, whatever it runs, as part of a sentence; or empty."""
         if os.geteuid() != self.user_id:
-            # Root must not run what is another user's: its interpreter, its files.
+            # Root must not run files of another user, such as its interpreter.
             return "it belongs to another user"
         try:
             own, its = (
@@ -66,7 +66,7 @@ class Process:
         )
 
     def environment(self) -> dict[str, str]:
-        """Return the environment it was started with; empty if it may not be read."""
+        """Return the environment it was started with; empty if that is not readable."""
         try:
             entries = (_PROC / str(self.pid) / "environ").read_bytes().split(b"\0")
         except OSError:
@@ -94,7 +94,7 @@ class Process:
         return None if version is None else ProcessRuntime("python", version, is_embedded=True)
 
     def _mapped_version(self, file: re.Pattern[bytes]) -> tuple[int, int] | None:
-        """Return the version in the names of files that it uses; its code is never run for it."""
+        """Return the version from the names of mapped files, without running any of its code."""
         try:
             maps = (_PROC / str(self.pid) / "maps").read_bytes()
         except OSError:
@@ -104,18 +104,18 @@ class Process:
 
 
 def parent_of(pid: int) -> int:
-    """Return the number of a process's parent, 0 if that is not known."""
+    """Return the number of a process's parent, 0 if unknown."""
     return int(_stat(pid)[1])
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether a process runs or is stopped; one that has ended may still be listed."""
+    """Return whether a process runs or is stopped; an ended process may still be listed."""
     found = process(pid)
     return found is not None and (not _HAS_PROC or found.state() not in {"", "Z", "X"})
 
 
 def _stat(pid: int) -> tuple[str, str]:
-    """Return the state and the parent of a process, as the system writes them."""
+    """Return the state and the parent of a process, as in ``/proc``."""
     try:
         text = (_PROC / str(pid) / "stat").read_text(errors="replace")
     except OSError:
@@ -141,7 +141,7 @@ def process(pid: int) -> Process | None:
 
 
 def title_of(pid: int) -> str:
-    """Return name and number of a process for people, its number alone if it has ended."""
+    """Return the title and number of a process, or only its number if it has ended."""
     found = process(pid)
     return f"process {pid}" if found is None else f"{found.title} ({pid})"
 
@@ -155,7 +155,7 @@ def process_of(pid: int) -> Process:
 
 
 def attachable(pid: int, why_not: Callable[[Process], str], instead: str) -> Process:
-    """Return a process that can be attached now; an :class:`AttachError` says why not."""
+    """Return a process to attach to; an :class:`AttachError` says why that is impossible now."""
     found = process_of(pid)
     if reason := why_not(found):
         message = f"{found.title} ({pid}) cannot be attached late: {reason}. {instead}"

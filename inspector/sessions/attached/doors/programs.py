@@ -1,4 +1,4 @@
-"""The running programs of this user: which can be attached, and why others cannot."""
+"""The running programs of this user, and why some of them cannot be attached."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from inspector.sessions.attached.doors.processes import Process, process_of, pro
 
 @dataclass(frozen=True, slots=True)
 class RunningProgram:
-    """A program of this user that a probe could be in."""
+    """A program of this user in a language that has a probe."""
 
     process: Process
     runtime: str
@@ -27,7 +27,7 @@ class RunningProgram:
 
 
 def running_programs() -> Iterator[RunningProgram]:
-    """Yield this user's programs in Python and Node, by process."""
+    """Yield this user's programs in Python and Node, by process number."""
     forget_ended()
     for each in processes():
         if each.user_id != os.geteuid() or each.pid == os.getpid():

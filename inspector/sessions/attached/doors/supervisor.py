@@ -1,13 +1,14 @@
 """Runs one command line, and ends everything that it has started; a process of its own.
 
-It is run by its path with ``-I -S`` and imports nothing of the inspector. It speaks with the
-inspector over a socket, in lines: ``pid N`` or ``error ERRNO`` first, ``exit CODE LEFT`` when the
-program has ended (negative: by a signal) and so many others are left, ``slow SECONDS N…`` when it
-takes its time to end, and ``killed N…``. The socket is closed when nothing is left. ``end N…`` asks
-it to end the program; the numbers are the processes that have a probe.
+It is run by its path with ``-I -S`` and imports nothing of the inspector. It sends lines to the
+inspector over a socket: first ``pid N`` or ``error ERRNO``; ``exit CODE LEFT`` when the program has
+ended (CODE is negative for a signal) and LEFT other processes are running; ``slow SECONDS N…`` when
+processes N take long to end and will be killed in SECONDS; ``killed N…``. It closes the socket when
+nothing is left. The inspector sends ``end N…`` to end the program, where N are the processes with a
+probe.
 
-On Linux it is the one that inherits orphans, so that nothing can leave the family. Elsewhere
-orphans are known by their process group, where the program has no terminal.
+On Linux it inherits orphans, so that no process can leave the family. Elsewhere orphans are
+recognised by their process group, if the program has no terminal.
 """
 
 from __future__ import annotations
@@ -33,17 +34,17 @@ TYPE_CHECKING = False
 
 _IS_LINUX: Final = sys.platform == "linux"
 _SUBREAPER: Final = 36
-#: What a terminal sends to all of its programs, and what asks a process group to end.
+#: Signals that a terminal, or whoever ends a process group, sends to all of its processes.
 _SHARED: Final = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
-#: Which of them programs with a terminal are ended by.
+#: The signal of Ctrl+C.
 _FROM_TERMINAL: Final = signal.SIGINT
-#: Python ignores these; a program is to find them as they were.
+#: Python ignores these signals, but the program gets the default handlers.
 _OF_PYTHON: Final = (signal.SIGPIPE, signal.SIGXFSZ)
 _SLOW_AFTER_S: Final = 1.0
 _LOOKED_EVERY_S: Final = 0.02
-#: A signal of a terminal comes at most so long before the inspector asks for the end.
+#: Ctrl+C reaches the program at most this long before the inspector asks for the end.
 _JUST_NOW_S: Final = 2.0
-#: What cannot be killed belongs to another user, or waits for a device.
+#: A process that is not killed by then belongs to another user, or waits for a device.
 _KILLED_WITHIN_S: Final = 2.0
 
 
@@ -71,7 +72,7 @@ class Supervisor:
         self._writer = writer
         signal.signal(signal.SIGCHLD, _note)
         for number in _SHARED:
-            # What is ignored, as behind nohup, stays so in the program.
+            # The program inherits ignored signals, as it should behind nohup.
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._note_shared)
         if sys.platform == "linux":
@@ -84,7 +85,10 @@ class Supervisor:
             self._interrupted_s = monotonic()
 
     def run(self, executable: str, argv: list[str]) -> None:
-        """Run a program until it and all that it has started have ended, or are left alone."""
+        """Run a program until it and all that it started have ended, or the inspector has gone.
+
+        With ``is_bound``, they are ended when the inspector has gone.
+        """
         try:
             self._pid = os.posix_spawn(executable, argv, os.environ, setsigdef=_OF_PYTHON)
         except OSError as error:
@@ -93,7 +97,7 @@ class Supervisor:
         self._say(f"pid {self._pid}")
         asked: list[int] | None = None
         while asked is None and self._is_connected and self._reap():
-            # Elsewhere nothing tells of the end of an orphan.
+            # Only on Linux does a signal report the end of an orphan.
             self._wait(None if _IS_LINUX or not self._has_exited else _SLOW_AFTER_S)
             asked = self._asked()
         if asked is not None or (not self._is_connected and self._is_bound):
@@ -102,12 +106,12 @@ class Supervisor:
             _remove_unheard(os.environ.get("TIMELINE_PROBE_CONNECT", ""))
 
     def _end(self, joined: list[int]) -> None:
-        """Ask the program to end, then what it leaves, and kill what does not end in time."""
+        """Ask the program to end, then what it leaves behind; kill what does not end in time."""
         begun_s = monotonic()
         slow_s = begun_s + min(_SLOW_AFTER_S, self._grace_s / 2)
         half_s, until_s = begun_s + self._grace_s / 2, begun_s + self._grace_s
         was_connected, is_said = self._is_connected, False
-        # Ctrl+C has reached the program as well, and asking twice has another meaning for some.
+        # After Ctrl+C, do not ask the program again: a second signal may mean something else.
         was_asked = begun_s - self._interrupted_s < _JUST_NOW_S
         first = set() if was_asked else self._topmost(joined)
         _signal(first, signal.SIGTERM)
@@ -116,7 +120,7 @@ class Supervisor:
             now_s = monotonic()
             left = _alive(self._family() | set(joined))
             if now_s >= until_s or (was_connected and not self._is_connected):
-                # Without the inspector nobody waits any more.
+                # If the inspector has gone, nobody waits for an orderly end.
                 self._kill(joined)
                 return
             if is_first and (now_s >= half_s or (self._has_exited and not left & first)):
@@ -151,9 +155,9 @@ class Supervisor:
         return not self._has_exited or bool(self._family())
 
     def _family(self) -> set[int]:
-        """Return the processes that the program has started, and itself.
+        """Return the program and all processes that it has started.
 
-        Those that have ended are among them until they are reaped, at last here.
+        Ended processes are among them until their parent, or in the end this process, reaps them.
         """
         processes = _processes()
         own, group = os.getpid(), os.getpgrp()
@@ -173,7 +177,7 @@ class Supervisor:
         return found - {own}
 
     def _topmost(self, joined: Iterable[int]) -> set[int]:
-        """Return the program, and those with a probe that no other with a probe has started."""
+        """Return the program, and the processes with a probe that have no ancestor with a probe."""
         processes, others = _processes(), set(joined)
         found = {self._pid} if not self._has_exited else set()
         for pid in others & processes.keys():
@@ -203,7 +207,7 @@ class Supervisor:
             self._is_connected = bool(received)
 
     def _asked(self) -> list[int] | None:
-        """Return the processes with a probe if the inspector asks to end, else ``None``."""
+        """Return the processes with a probe if the inspector asks for the end, else ``None``."""
         line, end, rest = self._received.partition(b"\n")
         if not end:
             return None
@@ -212,7 +216,7 @@ class Supervisor:
 
 
 def _remove_unheard(address: str) -> None:
-    """Remove the socket of an inspector that was killed, at which nobody listens any more."""
+    """Remove the socket of an inspector that was killed, once nobody listens on it."""
     path = address.partition("unix:")[2]
     until_s = monotonic() + _KILLED_WITHIN_S
     with suppress(OSError):
@@ -221,12 +225,12 @@ def _remove_unheard(address: str) -> None:
                 if trial.connect_ex(path) == errno.ECONNREFUSED:
                     os.unlink(path)  # noqa: PTH108 - quick to import
                     os.rmdir(os.path.dirname(path))  # noqa: PTH106, PTH120
-            # One by one, the system closes what a process had that it ends.
+            # The system closes the files of a killed process one by one, which takes a moment.
             sleep(_LOOKED_EVERY_S)
 
 
 def _note(_number: int, _frame: object) -> None:
-    """Do nothing: it ends a wait."""
+    """Do nothing: the signal only ends a wait."""
 
 
 def _processes() -> dict[int, _Process]:
@@ -243,7 +247,7 @@ def _processes() -> dict[int, _Process]:
             for line in ps.stdout or ():
                 pid, parent_pid, group_id, stat, *_ = line.split()
                 found[int(pid)] = _Process(int(parent_pid), int(group_id), stat[:1])
-        # It lists itself.
+        # ps lists itself, too.
         found.pop(ps.pid, None)
     return found
 
@@ -266,7 +270,7 @@ def _listed(pids: Iterable[int]) -> str:
 
 
 def main() -> None:
-    """Run what the arguments say: socket, seconds of grace, 1 if bound, path, command line."""
+    """Run a command line; arguments: socket, seconds of grace, 1 if bound, path, command line."""
     descriptor, grace, bound, executable, *argv = sys.argv[1:]
     os.set_inheritable(int(descriptor), False)
     inspector = socket.socket(fileno=int(descriptor))

@@ -25,18 +25,18 @@ _PYTHONS: Final = frozenset({"python", "python3"})
 
 @dataclass(frozen=True, slots=True)
 class TypedProgram:
-    """What people say of a program that is to be attached to."""
+    """What people type to say which program to attach to."""
 
-    # The command line, as for a shell, but without variables and patterns; or a page, as URL or
-    # file; or the number of a process.
+    # A command line as for a shell, but without variables and patterns; or the URL or file of a
+    # page; or the number of a process.
     command: str
-    folder: str = ""  # The working directory, empty for that of the inspector
-    # The Python that runs a file or -m module; empty for the first one on the path.
+    folder: str = ""  # The working directory, empty for the inspector's own
+    # The Python that runs a file or -m module; empty for the first on the path.
     interpreter: str = ""
     hold: bool = False  # Whether the program is held before its first frame
     grant: Grant = "full"  # What the inspector may do in it
-    # Where it is, empty for here: [USER@]HOST for ssh, or a command that runs what stands after it
-    # there, such as docker exec -i NAME.
+    # Where the program is, empty for this machine: [USER@]HOST for ssh, or a command that runs
+    # the words after it there, such as docker exec -i NAME.
     host: str = ""
 
     def door(self) -> Door:

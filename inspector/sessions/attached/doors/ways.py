@@ -1,4 +1,4 @@
-"""The ways into programs that options name, the same on the command line and by remote."""
+"""The ways into programs that options name, both on the command line and in remote requests."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from inspector.sessions.attached.doors.programs import door_of_process
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way, or none; the command ``attach`` says what its options mean."""
+    """One way, or none; the help of the command ``attach`` explains the options."""
 
-    launch: Launch  # What to launch, here or on each host; no words for nothing
+    launch: Launch  # What to launch, here or on each host; without words, nothing
     pid: int = 0
     ssh: tuple[str, ...] = ()
     exec: tuple[str, ...] = ()
     dial: str = ""
-    token: str = ""  # What the program that listens wants to be told
+    token: str = ""  # The token that a listening program demands
     listen: Literal["", "unix", "tcp"] = ""
     browser: str = ""
     headless: bool = False
@@ -36,7 +36,7 @@ class Way:
 
     @property
     def count(self) -> int:
-        """How many ways are named; hosts say where."""
+        """How many ways are named; hosts are not counted, as they only say where."""
         ways = (self.launch.argv, self.pid, self.dial, self.listen, self.browser)
         return sum(map(bool, ways)) + (self.listen_websocket is not None)
 
@@ -68,6 +68,6 @@ class Way:
         launch = replace(self.launch, tell=tell)
         elsewhere = on_hosts(self.ssh, self.exec, launch, tell)
         if elsewhere is None:
-            # Before a window opens on nothing.
+            # Raises here if there is no such program, before a window opens.
             launch.program()
         return elsewhere or launch

@@ -1,8 +1,8 @@
 """The far end of a line: copies between a pipe and the relay, which it starts if there is none.
 
-This file is sent over the pipe and run from there by any Python from 3.9 on. Then it reads a line
-of JSON: the folder of the relay, or without one what to start it with and how many bytes of a ZIP
-archive follow, with the probe and what the relay needs.
+Any Python from 3.9 on reads this file from the pipe and runs it. Then it reads a line of JSON: the
+folder of the relay; or, to start one, its settings and the length of a ZIP archive that follows,
+which has the probe and what the relay needs.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from typing import Any, Final, cast
 
 TYPE_CHECKING = False
 
-#: What the end of a line says first; what login scripts print stands before it.
+#: Starts the first message of the far end; login scripts may print something before it.
 MARK: Final = b"\ntimeline-relay "
 _OLDEST: Final = (3, 9)
 _READ: Final = 1 << 16
 _PREFIX: Final = "timeline-inspector-"
-#: The address of a Unix socket has 104 bytes at least, with the name of the socket.
+#: Every system allows 104 bytes for the path of a Unix socket, including the socket's name.
 _MOST_OF_FOLDER: Final = 90
 _STARTS_S: Final = 10.0
 _RELAY: Final = (
@@ -89,7 +89,7 @@ def _started(settings: dict[str, Any], length: int) -> str:
 
 
 def _problem(folder: str) -> str:
-    """Return why a relay has not started, empty if that is not known; remove its folder."""
+    """Return why a relay has not started, empty if unknown; remove its folder."""
     problem = ""
     with suppress(OSError):
         problem = (Path(folder) / "problem").read_text(errors="replace").strip()
@@ -113,10 +113,10 @@ def _connected(folder: str, patience_s: float) -> socket.socket:
 
 
 def _copy_in(relay: socket.socket) -> None:
-    """Copy what the inspector sends; ends the other direction as well when the line ends."""
+    """Copy what the inspector sends; when the line ends, end the other direction, too."""
     with suppress(OSError):
         while True:
-            # Not from the descriptor: what was read ahead comes first.
+            # Through the buffer, not the descriptor: it may hold bytes that were read ahead.
             data = cast("BufferedReader", sys.stdin.buffer).read1(_READ)
             if not data:
                 break

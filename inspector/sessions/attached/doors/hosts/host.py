@@ -29,7 +29,7 @@ from inspector.sessions.attached.doors.hosts.line import (
 from inspector.sessions.attached.doors.hosts.records import BROKEN_S, CLOSED, DATA
 from inspector.sessions.attached.doors.launch import Grant, Launch, Launched
 
-#: Connections on a host at a time.
+#: Most simultaneous connections on a host.
 _MOST_PROBES: Final = 1_000
 
 
@@ -37,9 +37,9 @@ class Host(Struct, frozen=True):
     """Another host or a container, and the command that runs a Python there."""
 
     name: str  # What people call it
-    command: tuple[str, ...]  # What is run, with a pipe to it
-    again: tuple[str, ...]  # The same when a line has broken, without asking for passwords
-    is_named_there: bool = False  # Whether what it calls itself says more
+    command: tuple[str, ...]  # The command to run, with a pipe to it
+    again: tuple[str, ...]  # The same for reconnecting, without asking for passwords
+    is_named_there: bool = False  # Whether the host's own name says more than ``name``
 
     @classmethod
     def by_ssh(cls, text: str) -> Host:
@@ -50,14 +50,14 @@ class Host(Struct, frozen=True):
                 f"{in_quotes(text)} names no host: write --ssh HOST, or --ssh '-p 2222 USER@HOST'."
             )
             raise AttachError(message)
-        # A shell reads it there.
+        # A shell on the host parses this.
         last = (*words, f"exec python3 -c {shlex.quote(LOADER)}")
         begin = ("ssh", "-T", "-o", "ServerAliveInterval=2", "-o", "ServerAliveCountMax=2")
         return cls(words[-1], (*begin, *last), (*begin, "-o", "BatchMode=yes", *last))
 
     @classmethod
     def by_command(cls, text: str) -> Host:
-        """Return what a command reaches that runs the words after it, as ``docker exec`` does."""
+        """Return the host of a command that runs the words after it there, like ``docker exec``."""
         words = _words(text, "--exec")
         command = (*words, "python3", "-c", LOADER)
         name = next((each for each in reversed(words) if not each.startswith("-")), words[0])
@@ -85,13 +85,13 @@ def _words(text: str, option: str) -> tuple[str, ...]:
 
 
 class OnHost(Struct, frozen=True):
-    """Programs on another host: one to be launched, or one that runs there."""
+    """A program on another host: one to launch, or one that runs there."""
 
     host: Host
-    launch: Launch | None = None  # What to launch; ``None`` for a process that runs
+    launch: Launch | None = None  # What to launch; ``None`` for a running process
     pid: int = 0
     grant: Grant = "full"  # What the inspector may do in it
-    tell: Callable[[str], object] = len  # Called in any thread with a sentence on the line
+    tell: Callable[[str], object] = len  # Called in any thread with sentences about the line
 
     @property
     def title(self) -> str:
@@ -207,7 +207,7 @@ class _AllOpened:
         return " ".join(each.note for each in self._opened if each.note)
 
     def poll(self) -> int | None:
-        """Return the exit codes of all as one: that of the first that has failed."""
+        """Return one exit code for all: that of the first that failed, otherwise 0."""
         codes = [each.poll() for each in self._opened]
         known = [code for code in codes if code is not None]
         return next(filter(None, known), 0) if len(known) == len(codes) else None
@@ -225,10 +225,10 @@ class _AllOpened:
 
 
 class _JoinedThere:
-    """A program that ran on the host already."""
+    """A program that was running on the host already."""
 
     def __init__(self, door: OnHost, line: HostLine) -> None:
-        """Attach to it; raises an :class:`AttachError` if that is not possible."""
+        """Attach to the program; an :class:`AttachError` if that is not possible."""
         try:
             told = line.ask({"pid": door.pid, "grant": door.grant}, _ProcessThere)
         except AttachError:
@@ -240,7 +240,7 @@ class _JoinedThere:
         self._line = line
 
     def poll(self) -> int | None:
-        """Return nothing: its exit code goes to the process that has started it."""
+        """Return ``None``: only the process that started the program gets its exit code."""
         return None
 
     def problem(self) -> str:
@@ -250,12 +250,12 @@ class _JoinedThere:
         return False
 
     def end(self) -> None:
-        """Leave it alone, and leave the host."""
+        """Leave the program alone, and close the line to the host."""
         self._line.end()
 
 
 class _Probes:
-    """The connections of probes on a host, each as a connection of the session."""
+    """The connections of the probes on a host, passed to the session one by one."""
 
     def __init__(self, acceptor: ProbeAcceptor) -> None:
         self._acceptor = acceptor
@@ -282,7 +282,7 @@ class _Probes:
         ).start()
 
     def _adopt(self, connection: QueuedConnection, about: ProbeThere) -> None:
-        # Whoever dials there and is no probe is told nothing.
+        # If it is no probe that dials there, it gets no answer.
         with suppress(AttachError):
             self._acceptor.adopt(connection, dials=bool(about.token), token=about.token)
 

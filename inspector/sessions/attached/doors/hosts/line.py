@@ -1,4 +1,4 @@
-"""The inspector's end of a line to another host, which is made again when it breaks."""
+"""The inspector's end of a line to another host, which reconnects when it breaks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from inspector.sessions.attached.doors.hosts.records import (
     Records,
 )
 
-#: How long programs wait for a line that is down, before the inspector counts as gone.
+#: How long a line may be down before programs take the inspector for gone.
 PATIENCE_S: Final = 30.0
 _AGAIN_AFTER_S: Final = 0.25
 _MOST_BETWEEN_S: Final = 2.0
@@ -47,14 +47,14 @@ _LAST_WORDS_S: Final = 1.0
 _READ: Final = 1 << 16
 _MOST_INTRODUCTION: Final = 1 << 16
 _MOST_ERRORS: Final = 4_000
-#: Of a supervisor, before it is listened to.
+#: Most bytes of a supervisor that are kept until :meth:`HostLine.carry_supervisor`.
 _MOST_EARLY: Final = 1 << 20
 _LOST: Final = 255
 _LONGEST_NAME: Final = 80
 _NUMBERED: Final = re.compile("[0-9a-f]{12}")
 _PACKAGE: Final = Path(__file__).resolve().parents[4]
 _END_OF_LINE: Final = Path(__file__).with_name("end_of_line.py")
-#: What is needed there, of the inspector's package.
+#: The files of the inspector's package that are needed on the other host.
 _SHIPPED: Final = (
     "__init__.py",
     "display_text.py",
@@ -70,7 +70,7 @@ _SHIPPED: Final = (
 )
 #: Reads a program from the pipe, and runs it.
 LOADER: Final = "import sys;exec(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())))"
-#: Ctrl+C ends what is watched in good order, and needs the line for that.
+#: The command ignores Ctrl+C, since the inspector still needs the line to end programs properly.
 _UNINTERRUPTED: Final = ("sh", "-c", 'trap "" INT; exec "$@"', "sh")
 
 
@@ -80,11 +80,11 @@ ProcessNumber = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
 
 class ProbeThere(msgspec.Struct):
     pid: ProcessNumber
-    token: str = ""  # If this side speaks first
+    token: str = ""  # The token to send if this side speaks first
 
 
 class Channels(Protocol):
-    """Where the connections of probes go that a line carries, each by the number of its channel."""
+    """Receives the connections of probes that a line carries, by the numbers of their channels."""
 
     def begin(self, line: HostLine, channel: int, about: ProbeThere) -> None: ...
 
@@ -110,10 +110,12 @@ class HostLine:
     ) -> None:
         """Begin without a connection.
 
-        The commands run a Python there, first and when a connection has broken; ``tell`` is called
-        in any thread with a sentence on the line. The host may have a better name for itself.
+        Args:
+            commands: The commands that run a Python there: the first time, and to reconnect.
+            tell: Called in any thread with sentences about the line.
+            is_named_there: Whether the host's own name says more than ``name``.
         """
-        # Why there is no line any more, or no probe, as a sentence; empty for nothing
+        # A sentence that says why the line has ended, or why there is no probe; empty for none
         self.problem = ""
         self.name = name
         self._is_named_there = is_named_there
@@ -150,7 +152,7 @@ class HostLine:
             connection.put(
                 b"%d\n" % len(source) + source + json.dumps(about).encode() + b"\n" + bundle
             )
-            # People may have to type a password first, but not again.
+            # At first, people may have to type a password, which takes a while.
             told = connection.introduction(PATIENCE_S if self._folder else _FIRST_S)
         except OSError:
             told = {}
@@ -158,12 +160,12 @@ class HostLine:
         if folder and isinstance(folder, str):
             self._folder = folder
             name = foreign_line(str(told.get("host", "")))[:_LONGEST_NAME]
-            # Another user of this host has its name, and Docker numbers what has none.
+            # The name says nothing new if it is this host's, or a number that Docker made up.
             has_own = name not in {"", socket.gethostname()} and not _NUMBERED.fullmatch(name)
             if self._is_named_there and has_own:
                 self.name = name
             return connection
-        # Beyond that, the relay has given up.
+        # An error now means that the relay has ended: nobody reaches it, or its patience is over.
         self._is_gone = bool(self._folder and "error" in told)
         reason = told.get("error") or connection.errors() or "the command ended without a word"
         connection.close()
@@ -186,8 +188,8 @@ class HostLine:
             self._finish()
 
     def _reconnected(self) -> _Connection | None:
-        """Return a new line, ``None`` when it has been down for too long."""
-        # A line on which nothing came was none.
+        """Return a new connection, or ``None`` after the line has been down for too long."""
+        # Time without a line counts from the last data: a connection without any was no line.
         down_s, between_s = self._heard_s, _AGAIN_AFTER_S
         reason = ""
         if not self._has_heard:
@@ -215,7 +217,7 @@ class HostLine:
         return None
 
     def _carry(self, connection: _Connection) -> None:
-        """Carry what both sides say until the line breaks."""
+        """Exchange records with the other side until the line breaks."""
         try:
             self._carry_records(connection)
         finally:
@@ -311,7 +313,11 @@ class HostLine:
                 self._connection.put(record)
 
     def ask(self, question: dict[str, Any], kind: type[_T]) -> _T:
-        """Ask about programs there; an :class:`AttachError` says why there is no answer."""
+        """Return the answer to a question about programs there.
+
+        Raises:
+            AttachError: There is no answer; the message says why.
+        """
         self.send(QUESTION, 0, json.dumps(question).encode())
         with self._changed:
             self._changed.wait_for(lambda: self._answers or self._is_over, _ANSWER_S)
@@ -326,7 +332,7 @@ class HostLine:
             raise AttachError(message) from None
 
     def carry_supervisor(self, connected: socket.socket, output: TextIO) -> None:
-        """Carry what the supervisor there says, and what it is told, and the program's output."""
+        """Connect the supervisor there with a socket, and the program's output with a file."""
         self._output = output
         with self._changed:
             self._supervisor = connected
@@ -340,13 +346,13 @@ class HostLine:
         threading.Thread(target=pass_back, name="attach: supervisor", daemon=True).start()
 
     def wait(self) -> int:
-        """Wait until the host is left; returns what is known then of the program's exit code."""
+        """Wait until the line has ended; returns the exit code that stands for an unknown one."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_over)
         return _LOST
 
     def end(self) -> None:
-        """Leave the host: what was launched there is ended, everything else goes on."""
+        """Leave the host: the relay ends what was launched, and everything else goes on."""
         self.send(END, 0)
         with self._lock:
             connection = self._connection
@@ -358,7 +364,7 @@ class HostLine:
 
 
 class _Connection:
-    """One process that gives a pipe; what it is sent is written by a thread of its own."""
+    """One process with pipes to the host; a thread of its own writes what is sent."""
 
     def __init__(self, command: tuple[str, ...]) -> None:
         try:
@@ -377,7 +383,7 @@ class _Connection:
         self._beat_s = 0.0
         self._errors = bytearray()
         self._pending = b""
-        # Readable once it is closed; what the command has started may keep its pipes open.
+        # Wakes the threads on closing: children of the command may keep its pipes open.
         self._closing, self._close = os.pipe()
         assert self._process.stdin is not None
         os.set_blocking(self._process.stdin.fileno(), False)
@@ -387,7 +393,10 @@ class _Connection:
         self._writer.start()
 
     def introduction(self, patience_s: float) -> dict[str, Any]:
-        """Return what the far end says of itself first; empty if it says nothing in time."""
+        """Return the first message of the far end: an ``error`` if none comes in time.
+
+        It is empty if the pipe ends, or if something else comes.
+        """
         said, until_s = b"\n", monotonic() + patience_s
         while True:
             _, mark, rest = said.partition(MARK)
@@ -412,7 +421,7 @@ class _Connection:
         return self._process.stdout.fileno()
 
     def receive(self, timeout_s: float) -> bytes | None:
-        """Return what has come, nothing at the end, and ``None`` if nothing comes in time."""
+        """Return the next bytes, no bytes at the end, or ``None`` if none come in time."""
         if self._pending:
             data, self._pending = self._pending, b""
             return data
@@ -426,19 +435,19 @@ class _Connection:
             self._changed.notify_all()
 
     def beat(self, record: bytes) -> None:
-        """Send a record if none was sent in this way for a while."""
+        """Send a heartbeat if the last one was long enough ago."""
         now_s = monotonic()
         if now_s - self._beat_s >= HEARTBEAT_S:
             self._beat_s = now_s
             self.put(record)
 
     def flush(self) -> None:
-        """Wait a moment until everything is written."""
+        """Wait until everything is written, for a moment at most."""
         with self._changed:
             self._changed.wait_for(lambda: not self._outgoing or self._is_closed, 1.0)
 
     def errors(self) -> str:
-        """Return the last line that the command has printed as an error, once it has ended."""
+        """Return the last line that the command wrote to its standard error, once it has ended."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_LAST_WORDS_S)
         self._reader.join(_LAST_WORDS_S)
@@ -497,7 +506,7 @@ def _decoded(payload: bytes, kind: type[_T]) -> _T:
 
 
 def _bundle() -> bytes:
-    """Return a ZIP archive of what is needed on the other host."""
+    """Return a ZIP archive of the files that are needed on the other host."""
     archive = BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as files:
         for pattern in _SHIPPED:

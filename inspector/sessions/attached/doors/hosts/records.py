@@ -2,8 +2,8 @@
 
 A record is a length (four bytes, little-endian, of what follows), its kind, a channel (four bytes),
 its number (eight bytes) and the payload. Numbers begin with 1 in each direction. Each side keeps
-what it has sent until the other one acknowledges it; a new line begins with the number of the last
-record received, and what is missing is sent again.
+what it sent until the other side acknowledges it. On a new line, each side first sends the number
+of the last record that it received, and the other side sends all later records again.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ OPENED: Final = ord("O")
 #: Bytes from a probe, or whole frames for it.
 DATA: Final = ord("D")
 CLOSED: Final = ord("C")
-#: What the program has written; the channel is 1 or 2.
+#: Output of the program; the channel is 1 (standard output) or 2 (standard error).
 OUTPUT: Final = ord("W")
-#: Lines of the supervisor, or for it.
+#: Lines from the supervisor, or for it.
 SUPERVISOR: Final = ord("S")
 #: A question about programs that run there, and its answer, in JSON.
 QUESTION: Final = ord("Q")
-#: The side that sends it is done.
+#: The sending side has finished.
 END: Final = ord("E")
 
-#: Both sides say so often that they are there.
+#: How often each side sends a sign of life.
 HEARTBEAT_S: Final = 0.5
-#: A line on which nothing comes for so long is broken.
+#: A line is taken for broken when nothing has come for this time.
 BROKEN_S: Final = 4.0
 
 _MOST_BYTES: Final = (1 << 20) + 64
@@ -41,11 +41,11 @@ _HEADER: Final = Struct("<IBIQ")
 
 
 class BrokenRecordError(Exception):
-    """What came is no record."""
+    """The bytes received are no record."""
 
 
 class Records:
-    """Both directions of a line, as one end sees them: no record is lost, and none comes twice."""
+    """Both directions of a line, as seen from one end; no record is lost or received twice."""
 
     def __init__(self) -> None:
         self.kept = 0  # Bytes that the other side has not acknowledged
@@ -56,9 +56,10 @@ class Records:
         self._buffer = bytearray()
 
     def packed(self, kind: int, channel: int, payload: bytes) -> bytes:
-        """Keep a record until it has arrived; return what of it is to be sent now.
+        """Keep a record until it has arrived; returns the bytes to send now.
 
-        That is nothing until the other side has said where it goes on: then all is sent again.
+        On a new line these are none until the other side has said which record it received last;
+        then :meth:`feed` returns all later ones.
         """
         self._last += 1
         record = _record(kind, channel, self._last, payload)
@@ -73,11 +74,15 @@ class Records:
         return _record(RESUME, 0, self._received)
 
     def heartbeat(self) -> bytes:
-        """Return a record that says how much has arrived."""
+        """Return a record that acknowledges what has arrived."""
         return _record(ACKNOWLEDGE, 0, self._received)
 
     def feed(self, data: bytes) -> tuple[list[tuple[int, int, bytes]], bytes]:
-        """Return new records, and what to send again; a broken one raises."""
+        """Return new records, and the bytes to send again.
+
+        Raises:
+            BrokenRecordError: The bytes are no record, or a record is missing before it.
+        """
         self._buffer += data
         found, again, at = [], b"", 0
         while len(self._buffer) - at >= _HEADER.size:

@@ -1,10 +1,10 @@
 """The relay beside programs on another host, which stays while lines to the inspector come and go.
 
 It starts a program, accepts the connections of probes on a socket in its folder, which only this
-user can read, and carries what they and the inspector say. When the line breaks, it keeps what is
-not acknowledged, keeps the probes from letting go, and waits for the next one. After ``patience_s``
-without a line the inspector is gone: programs are let go, what was launched is ended, and the
-folder is removed. Any Python from 3.9 on runs it; programs that run already need 3.11.
+user can read, and passes their data and the inspector's on. When the line breaks, it keeps what is
+not acknowledged, keeps the probes from detaching, and waits for the next line. After ``patience_s``
+without one it takes the inspector for gone: it detaches from programs, ends what it launched, and
+removes its folder. Any Python from 3.9 on runs it; attaching to running programs needs 3.11.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from inspector.sessions.attached.doors.door import Opened, ProbeAcceptor
 
-#: Kept at most for an inspector that does not take it; then programs have to wait, and probes drop.
+#: Most bytes kept for an inspector that does not read; then programs wait, and probes drop events.
 MOST_KEPT: Final = 8 << 20
 _MOST_FOR_A_PROBE: Final = 4 << 20
 _READ: Final = 1 << 16
 _CREDENTIALS: Final = struct.Struct("3i")
 _PING_JSON: Final = b'{"method":"Link.ping","params":{"n":0}}'
-#: What keeps a probe from letting go while there is no line: a frame of the protocol.
+#: A frame of the protocol that keeps a probe from detaching while there is no line.
 PING: Final = struct.pack("<IB", len(_PING_JSON) + 1, ord("J")) + _PING_JSON
-#: Without a line for so long, probes are kept from letting go.
+#: When nothing has come on the line for this time, probes are kept from detaching.
 _SILENT_S: Final = 1.0
 _TURN_S: Final = 0.1
-#: What has left the program's family may keep its outputs open for so long.
+#: How long to wait, after the program has ended, for processes that keep its output open.
 _LEAVES_S: Final = 2.0
 
 
@@ -67,7 +67,7 @@ class _Probe:
 
 
 class Relay:
-    """What stays on the host while lines come and go."""
+    """Stays on the host while lines come and go."""
 
     def __init__(self, folder: str, settings: dict[str, Any]) -> None:
         self._folder = Path(folder)
@@ -91,7 +91,7 @@ class Relay:
         self._left_s = 0.0
         self._is_over = False
         self._dialled = _listening(self._folder / "socket")
-        # Last: where a line is taken, all is well.
+        # Created last, as the far end takes this socket as the sign that the relay works.
         self._lines = _listening(self._folder / "line")
 
     def run(self) -> None:
@@ -108,7 +108,7 @@ class Relay:
         finally:
             self._end_program()
             if self._opened is not None:
-                # It may have files of its own.
+                # It may have to remove files of its own.
                 self._opened.end()
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -202,7 +202,7 @@ class Relay:
             connected.close()
 
     def begin(self, connected: socket.socket, token: str = "") -> None:
-        """Carry what a probe says from now on; with a token, the inspector speaks first."""
+        """Pass on what a probe sends from now on; with a token, the inspector speaks first."""
         connected.setblocking(False)
         self._last_channel += 1
         probe = _Probe(connected, self._last_channel)
@@ -233,7 +233,7 @@ class Relay:
             except BlockingIOError:
                 raise
             except OSError:
-                # What it has said before it closed is still to be read.
+                # What the probe sent before it closed has still to be read.
                 probe.outgoing.clear()
         if len(probe.outgoing) > _MOST_FOR_A_PROBE:
             self._close(probe, is_told=True)
@@ -253,7 +253,7 @@ class Relay:
         folder = Path.cwd() / Path(settings["folder"]).expanduser()
         found = shutil.which(str(folder / argv[0]) if os.sep in argv[0] else argv[0])
         if found is None or not folder.is_dir():
-            # As the supervisor says what cannot be started.
+            # The supervisor reports a program that cannot be started in the same way.
             self._say(SUPERVISOR, 0, b"error %d\n" % errno.ENOENT)
             return
         ours, theirs = socket.socketpair()
@@ -302,7 +302,7 @@ class Relay:
         self._supervisor = None
 
     def _end_program(self) -> None:
-        """Have the supervisor end what it has started, and wait for that."""
+        """Have the supervisor end all that it has started, and wait until it has."""
         for probe in list(self._probes.values()):
             probe.socket.close()
         process = self._process
@@ -312,7 +312,7 @@ class Relay:
             with suppress(OSError):
                 self._supervisor.sendall(b"end\n")
         for pipe in (process.stdout, process.stderr):
-            # What still writes is not to be ended by that.
+            # Read on, so that a program that still writes is not blocked or killed by the pipe.
             threading.Thread(target=pipe.read if pipe else bool, daemon=True).start()
         process.wait()
 
@@ -371,7 +371,7 @@ class Relay:
         if now_s - self._heard_s > self._settings["patience_s"]:
             self._is_over = True
         if self._opened is not None and not self._had_probe:
-            # It may have to be woken for that, again and again.
+            # Asking this repeatedly also wakes a program that waits, so that it can dial.
             problem = self._opened.problem()
             if problem != self._problem:
                 self._problem = problem
@@ -379,7 +379,7 @@ class Relay:
         self._end_with_program(now_s)
 
     def _end_with_program(self, now_s: float) -> None:
-        """Say that nothing comes any more once the program and all that it has started are gone."""
+        """Send an END record once the program and all that it has started have ended."""
         process = self._process
         is_launched, is_left = bool(self._settings["argv"]), self._had_probe and not self._probes
         if self._has_ended or not (is_launched or (self._opened is not None and is_left)):
@@ -387,7 +387,7 @@ class Relay:
         if self._supervisor is not None or (process is not None and process.poll() is None):
             return
         self._left_s = self._left_s or now_s
-        # What has left the family may keep its outputs open.
+        # A process outside the program's family may keep its output open.
         if (self._outputs or self._probes) and now_s - self._left_s < _LEAVES_S:
             return
         self._has_ended = True
@@ -405,7 +405,7 @@ class Relay:
             self._selector.unregister(source)
 
     def _set_full(self) -> None:
-        """Read nothing more while the inspector has not taken what there is."""
+        """Stop reading while too much waits for the inspector."""
         is_full = self._records.kept > MOST_KEPT
         if is_full is self._is_full:
             return
@@ -440,7 +440,7 @@ def _listening(path: Path) -> socket.socket:
 
 
 def _peer(connected: socket.socket) -> tuple[int, int]:
-    """Return process and user at the other end; 0 and this user where the system does not say."""
+    """Return process and user at the other end; 0 and this user if the system does not say."""
     if not hasattr(socket, "SO_PEERCRED"):
         return 0, os.getuid()
     data = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
@@ -452,7 +452,7 @@ def _is_same_user(connected: socket.socket) -> bool:
 
 
 def _variables(folder: Path, settings: dict[str, Any]) -> dict[str, str]:
-    """Return what has a program load the probe and dial the relay."""
+    """Return the environment variables that make a program load the probe and dial the relay."""
     sys.path.insert(0, str(folder / "inspector" / "probe" / "bootstrap"))
     import_module("timeline_probe_start").load()
     children = import_module("timeline_probe.bootstrap.children")
@@ -468,5 +468,5 @@ def _variables(folder: Path, settings: dict[str, Any]) -> dict[str, str]:
 
 
 def main() -> None:
-    """Be the relay in the folder that is the first argument."""
+    """Run the relay in the folder that is the first argument."""
     Relay(sys.argv[1], json.loads(sys.stdin.buffer.read())).run()
