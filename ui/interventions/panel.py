@@ -245,7 +245,7 @@ class InterventionsPanel(TablePanel):
         shown = self.model.row_at(row)
         if shown is not None and shown.can_undo:
             number = shown.entry.number
-            # A running scene undoes it at the next frame; a second click must not ask again.
+            # A running scene undoes it at the next frame; a second click must not submit it again.
             if number not in self._asked:
                 self._asked.add(number)
                 self._bridge.submit(Undo(number))
