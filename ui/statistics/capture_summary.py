@@ -32,7 +32,7 @@ _FIRST: Final = (
     "min",
     "capframex.stuttering",
 )
-#: Not within brackets, of which half would be left.
+#: Blanks, but not within brackets, of which a cut there would leave half.
 _BETWEEN_WORDS: Final = r" (?![^(]*\))"
 _SIDE: Final = 16
 _SPACING: Final = 4

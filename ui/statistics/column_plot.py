@@ -34,7 +34,7 @@ from ..plotting.gestures import Drag, handle_wheel
 from ..plotting.shared_view import SharedView
 from ..session.bridge import SessionBridge
 
-#: Under this name settings keep which columns are shown.
+#: Settings key of the columns that are shown.
 _CHOSEN: Final = "capture.columns"
 _FRAME_TIME: Final = Quantity(-1, "Frame time", "ms")
 _HEIGHT: Final = 96

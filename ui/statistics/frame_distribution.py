@@ -40,7 +40,7 @@ from .scoped_times import ScopedTimes, Wanted, frames_of, scopes
 _PERIOD_MS: Final = 500
 #: The metrics take at most this share of the processor, whatever the range.
 _LARGEST_SHARE: Final = 0.05
-#: More frames are sorted beside the window's thread: 10 million take 0.3 s.
+#: More frames than this are sorted in a background thread: 10 million take 0.3 s.
 _MOST_AT_ONCE: Final = 1_000_000
 _HINT: Final = "Click or drag to choose frame times."
 
@@ -93,7 +93,7 @@ class FrameDistribution(QWidget):
             top = bar(self.scope_box, 6, *buttons, (QWidget(), 1))
         else:
             top = bar((head, 1), 6, *buttons)
-        # One of the two is seen: both are about the same frames, and long.
+        # Only one of the two is visible at a time: both describe the same frames, and are long.
         texts = (self.what, 1), (self.readout, 1)
         self._foot = QWidget()
         row = bar(*texts, self.former_button, self.next_button, margins=(6, 0, 4, 3))
@@ -252,7 +252,7 @@ class FrameDistribution(QWidget):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         if not event.spontaneous():
-            # What is hidden marks nothing.
+            # A hidden plot must not mark frames.
             self.view.choose_nothing()
 
 
@@ -280,7 +280,7 @@ class _PacedMetrics(QObject):
         self._computed: tuple[object, ...] = ()
         self._background = Background(self, expected=InspectorError)
         self._background.done.connect(self._report)
-        # The file of a capture has changed, which is said where its columns are.
+        # The file of a capture has changed; the plot of its columns says so.
         self._background.failed.connect(partial(self.found.emit, []))
         self._pause = single_shot(self, self._compute)
 

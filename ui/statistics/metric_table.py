@@ -66,8 +66,8 @@ class MetricTable(TablePanel):
         view = TableView(self.model, "Statistics by tool", choices)
         super().__init__(view, theme, parent, filter_hint="Filter statistics")
         kept = MetricOptions.kept_in(choices)
-        # factor_box: from how many times the usual frame time on a frame stutters
-        # rate_box: below which rate a frame counts as slow
+        # factor_box: how many times the usual frame time a stuttering frame takes at least
+        # rate_box: the rate below which a frame counts as slow
         self.factor_box, self.rate_box = QDoubleSpinBox(), QDoubleSpinBox()
         for box, name, value, most in (
             (self.factor_box, "Stutter factor", kept.stutter.factor, 100),

@@ -47,7 +47,8 @@ def frames_of(
     elif scope_id == _VISIBLE.id:
         (start, stop), text = focus.visible, _VISIBLE.text
     elif named is not None and named.end_ns is not None:
-        # The frames that the plot chooses with these instants, from which it was perhaps named.
+        # The frames that the plot would choose between these instants: it may be the source of
+        # the range.
         series = FrameSeries(history, measure=focus.measure)
         start, stop = map(series.first_from_ns, (named.at_ns, named.end_ns))
         text = f"“{named.title}”"
@@ -59,7 +60,7 @@ class Wanted(Struct, frozen=True):
     history: FrameHistory  # Has the frames
     measure: Measure  # Which of their times
     frames: range  # Which frames
-    # Frames over this budget because of the inspector alone are left out; None to leave out none.
+    # Frames that are over this budget only because of the inspector are left out; None for none.
     budget: FrameBudget | None = None
 
     def goes_on_from(self, other: Wanted | None) -> bool:
