@@ -25,7 +25,7 @@ from .member_calls import MemberCalls
 from .timer_calls import TimerCalls
 from .windowed_order import NO_VALUE, WindowedOrder, compact
 
-#: How often calls that are stopped are put in order again, in nanoseconds of the session.
+#: How often stopped calls are put in order again, in nanoseconds of session time.
 _LOOK_EVERY_NS: Final = 250_000_000
 _ALWAYS_USED: Final = frozenset(
     {CallColumn.NAME, CallColumn.CLOCK, CallColumn.KIND, CallColumn.REMAINING, CallColumn.CALLS}
@@ -86,12 +86,12 @@ class CallQueue:
         values = members.values_version if self._has_members else 0
         of_members = members.structure_version, values
         wanted = self.branch_id, self.words, self.groups, self.only_waiting
-        # Between changes, what is stopped moves back among what is not.
+        # Even without changes, stopped calls move back among the others as time passes.
         waits_at = timeline.at_ns // _LOOK_EVERY_NS if self._timers.waiting else 0
         return self._timers.versions, of_members, wanted, waits_at
 
     def count(self, group: CallGroup) -> int:
-        """Return how many calls of a group there are now, also while nothing is refreshed."""
+        """Return how many calls of a group there are now, even while nothing is refreshed."""
         timeline = self.timeline
         if timeline is None:
             return 0
@@ -217,7 +217,7 @@ class CallQueue:
         else:
             tail = members.keys(column)[rows]
         if column is None:
-            # Timers of clocks have the first phase of a frame.
+            # Timers of clocks come first: they fire in the first phase of a frame.
             tail = tail + (int(head.max()) + 1 if head.size else 0)
         return compact(np.concatenate((head, tail)))
 
@@ -283,7 +283,7 @@ def _joined(
 
 
 def _ranks(texts: Iterable[str]) -> dict[str, int]:
-    """Return the place of each text in alphabetical order; no text at all comes last."""
+    """Return the place of each text in alphabetical order; the empty text comes last."""
     order = {text: place for place, text in enumerate(sorted(set(texts) - {""}))}
     order[""] = len(order)
     return order

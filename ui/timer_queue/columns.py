@@ -126,7 +126,7 @@ def _state(row: QueueRow) -> str:
     run_state = row.run_state
     if run_state.kind is RunStateKind.RUNNING:
         return "waits" if is_overdue(row.call, row.at_ns) else ""
-    # What holds all of them alike need not be said in each row, where it would be cut.
+    # A hold stops all calls alike, so no row needs the whole text, which would be cut off.
     return run_state.brief if run_state.kind is RunStateKind.HELD else run_state.text
 
 
@@ -199,12 +199,12 @@ class CallColumn(ColumnEnum):
     # fmt: on
 
 
-#: Columns that say something of every call of a clock's timer, and of a member's.
+#: Columns that apply to every timer of a clock, and to every call of a member.
 TIMER_COLUMNS: Final = frozenset(
     {CallColumn.DUE_LOCAL, CallColumn.DUE_SESSION, CallColumn.INTERVAL, CallColumn.LATENESS}
     | {CallColumn.CALL_SITE}
 )
 MEMBER_COLUMNS: Final = frozenset({CallColumn.TOOK, CallColumn.STATE})
-#: Those that do of some members, by what these have.
+#: Columns that apply to members with a due instant, and to members with a field.
 DUE_COLUMNS: Final = frozenset({CallColumn.DUE_LOCAL, CallColumn.DUE_SESSION, CallColumn.INTERVAL})
 FIELD_COLUMNS: Final = {Field.PRIORITY: CallColumn.PRIORITY, Field.CALLS_LEFT: CallColumn.LEFT}

@@ -21,7 +21,7 @@ from .windowed_order import ENDLESS, NO_VALUE, WAITING
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
-# Asked for with every call in every refresh: plain numbers, found without a call of Python.
+# As plain numbers, because they are looked up for every call in every refresh.
 _PAUSED: Final = int(Field.PAUSED)
 _DUE: Final = int(Field.DUE)
 _RATE: Final = int(Field.RATE)
@@ -61,7 +61,7 @@ class MemberCalls:
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
         members = timeline.members
-        # What it was made at; changes when calls or clocks come or go
+        # The versions it was made at; they change when calls or clocks come or go
         self.versions = timeline.structure_version, members.structure_version
         # The calls
         self.states = [state for state in members.by_id.values() if state.kind in SCHEDULED]
@@ -70,7 +70,7 @@ class MemberCalls:
         self._holders: list[_Holder] = []
         self._aboves: list[tuple[int, int]] = []
         self._holder_of = self._find_holders()
-        # Which of them wait for an instant, and are not called in every frame
+        # Which of them wait for an instant instead of being called in every frame
         self.is_timed = np.array([state.kind in TIMED_CALLS for state in self.states], np.bool_)
         self._callbacks = [
             place
@@ -82,10 +82,10 @@ class MemberCalls:
         self._criteria: object = None
         self._chosen = np.zeros(0, np.bool_)
         self._is_stopped_now = self._chosen
-        # in_branch: How many are on the clocks of the chosen branch
-        # stopped: How many of all that pass are stopped, wanted or not
+        # in_branch: How many calls are on the clocks of the chosen branch
+        # stopped: How many of those that pass are stopped, whether or not only those are wanted
         self.in_branch = self.stopped = 0
-        # places: The places of those that pass
+        # places: The places of the calls that pass
         # ranks: The place of every call in the order in which they are made
         self.places = self.ranks = np.zeros(0, np.int64)
 

@@ -16,7 +16,7 @@ from .call_queue import CallQueue, QueueCounts
 from .columns import CallColumn, QueueRow
 from .windowed_order import WindowedOrder
 
-#: Rows remembered between two refreshes; more are asked for by scrolling only.
+#: Rows remembered between two refreshes; only scrolling can ask for more.
 _MOST_ROWS: Final = 5_000
 
 
@@ -77,7 +77,7 @@ class QueueModel(TableModel[QueueRow]):
         if number not in self._rows:
             if len(self._rows) > _MOST_ROWS:
                 self._rows.clear()
-            # One that was made or cleared since the last refresh goes with the next one.
+            # None if the call has gone since the last refresh; the next one removes its row.
             self._rows[number] = self.queue.row(number)
         return self._rows[number]
 

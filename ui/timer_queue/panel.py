@@ -54,10 +54,10 @@ class QueueView(TableView):
     def __init__(self, model: QueueModel, name: str, choices: MutableMapping[str, str]) -> None:
         super().__init__(model, name, choices)
         self.calls = model
-        # The call that is marked wherever it is, 0 for none
+        # The call that is marked, whatever its row; 0 for none
         self.marked_id = self._pointed_id = 0  # Keys of calls.
         RowPointing(self).pointed.connect(self._tell_pointed)
-        # The model sorts when the view hears of it, which is after this connection was made.
+        # Queued, because the view sorts the model only after a direct connection would be called.
         order_changed = self.horizontalHeader().sortIndicatorChanged
         order_changed.connect(self.on_order_changed, Qt.ConnectionType.QueuedConnection)
         self.selectionModel().currentRowChanged.connect(self._choose_row)
@@ -125,7 +125,7 @@ _SHOWN_ABOVE: Final = {
     MemberKind.TICKER: "Show its ticker",
     MemberKind.CHILD_CLOCK: "Show its child clock",
 }
-#: Under what it is remembered which groups are hidden.
+#: Settings key of the groups that are hidden.
 HIDDEN_GROUPS: Final = "timer_queue.hidden"
 
 
@@ -283,7 +283,7 @@ class TimerQueuePanel(TablePanel):
         text = f"{counts.passing:,}"
         if counts.passing != counts.total:
             text += f" of {counts.total:,}"
-        # With frame callbacks among them, they are not all timers.
+        # If frame callbacks are among them, they are not all timers.
         noun = "timer" if counts.total == self.queue.count(CallGroup.CLOCK_TIMERS) else "call"
         return f"{text} {noun}" + ("" if text == "1" else "s")
 
@@ -396,7 +396,7 @@ def _selection(key: int) -> Selection:
 
 def _chip(text: str, tip: str) -> QToolButton:
     button = tool_button(text, tip, is_checkable=True)
-    # What is chosen stands out in both themes only beside what is flat.
+    # Flat: otherwise a chosen chip does not stand out in both themes.
     button.setAutoRaise(True)
     return button
 

@@ -19,7 +19,7 @@ from ..kit.texts.clock_texts import ClockPlaces
 from .columns import CallColumn
 from .windowed_order import ENDLESS, WAITING
 
-#: Numeric columns and where the timeline keeps them.
+#: Numeric columns, and the names of their values in the timeline's table of timers.
 _STORED: Final[dict[ColumnEnum | None, str]] = {
     CallColumn.DUE_LOCAL: "due",
     CallColumn.INTERVAL: "interval",
@@ -35,9 +35,9 @@ class TimerCalls:
         self._timeline = timeline
         self._strings = strings
         self.in_branch = 0  # How many are on the clocks of the chosen branch
-        # Where those are that pass, in the timeline's table; None for all
+        # Places of the timers that pass, in the timeline's table; None for all
         self.places: NDArray[np.int64] | None = None
-        self.waiting = 0  # How many of all that pass wait for a stopped clock, wanted or not
+        self.waiting = 0  # How many of those that pass wait for a stopped clock, wanted or not
         self.names = StringRanks()
         self._matches: dict[str, _WordMatches] = {}
 
@@ -196,7 +196,7 @@ class StringRanks:
         if known != len(strings):
             self._folded += [text.casefold() for text in strings[known:]]
             self._sorted += range(known, len(strings))
-            # Mostly sorted already, which costs one comparison per text.
+            # Most of the list is sorted already, so this costs about one comparison per text.
             self._sorted.sort(key=self._folded.__getitem__)
             self._ranks = np.empty(len(strings), np.int64)
             self._ranks[self._sorted] = np.arange(len(strings))

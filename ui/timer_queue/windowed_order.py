@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from inspector.vocabulary import NEVER
 
-#: Keys behind every number: endless, without such a value, waiting.
+#: Keys after every number: of calls without end, without such a value, and of waiting ones.
 ENDLESS: Final = NEVER - 3
 NO_VALUE: Final = NEVER - 2
 WAITING: Final = NEVER - 1
-#: Rows sorted beyond those asked for, so that scrolling a little asks for nothing.
+#: Rows sorted beyond those asked for, so that scrolling a little needs no sorting.
 _MARGIN = 64
 #: Packed keys must stay below the sign bit, with one to spare.
 _PACKED_BITS = 62
