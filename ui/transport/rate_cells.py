@@ -70,7 +70,7 @@ class RateCells(QWidget):
             self._refresh()
 
     def _ask(self, rate: Fraction, _is_checked: bool = False) -> None:  # noqa: FBT001, FBT002 - a slot
-        # Qt has checked the cell; it stays so once the rate is granted.
+        # Qt has checked the cell that was clicked; undo that until the rate is granted.
         self._refresh()
         if rate == self._nearest and rate != self.rate:
             self.other_rate_wanted.emit()

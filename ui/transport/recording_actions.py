@@ -24,7 +24,7 @@ from ..session.bridge import SessionBridge
 
 #: Settings key of whether recordings have pictures.
 _PICTURES: Final = "recording.pictures"
-#: Seconds written by the action without a prompt.
+#: How much the action without a prompt writes, in nanoseconds.
 _SAVED_NS: Final = 30 * NS_PER_SECOND
 
 
@@ -105,7 +105,7 @@ class RecordingActions(QObject):
     def _on_session_changed(self, session: Session | None) -> None:
         recorder = None if session is None else session.recorder
         if recorder is not self._recorder:
-            # A closed session has completed its files.
+            # The former session is closed, so its files are complete.
             self._report()
             self._recorder = recorder
             self._outcomes_shown = 0 if recorder is None else recorder.outcome_count

@@ -59,15 +59,15 @@ _FIND_WIDTHS: Final = (168, 32)
 _RECORD_WIDTHS: Final = (84, 32)
 _ICON_WIDTHS: Final = (32, 32)
 _BESIDE_TEXT: Final = 12
-#: Between controls of a group, and between groups.
+#: Pixels between controls of a group, and between groups.
 _BETWEEN, _BETWEEN_GROUPS = 2, 12
 #: Narrower windows, in px at 100 % text, have an icon for *Find anything*, and no words on buttons.
 _LEAST_WITH_FIND: Final = 1100
 _LEAST_WITH_WORDS: Final = 960
-#: Milliseconds of pressing that ask for a number of frames.
+#: Milliseconds after which a press of a button counts as long.
 _LONG_PRESS_MS: Final = 400
 _TIME_TEXT, _SMALL_TEXT = 16, 11
-#: What stands after the time where no frames can be counted.
+#: Shown after the time where no frames can be counted.
 _PHASE_WORDS: Final = {
     SessionPhase.HELD: "held",
     SessionPhase.STEPPING: "stepping",
@@ -95,7 +95,7 @@ class HeldButton(QToolButton):
     @Slot()
     def _on_held(self) -> None:
         self._long_press.stop()
-        # So that letting go is no click.
+        # Raise the button, so that letting it go is no click.
         self.setDown(False)
         self.held.emit()
 
@@ -219,7 +219,7 @@ class TransportBar(QWidget):
     ) -> None:
         super().__init__(parent)
         self.setObjectName("transport")
-        # A window that becomes narrower has it show less.
+        # Ignore the width it would like: in a narrower window it shows less.
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Transport")
         self._actions = actions
@@ -240,7 +240,7 @@ class TransportBar(QWidget):
         self.find_button = FindButton(theme)
         # Starts and stops a recording, and says how long it has lasted
         self.record_button = tool_button()
-        # Exports the frame times; held, it opens exports
+        # Exports the frame times; a right-click or a long press opens other exports
         self.export_button = HeldButton(lambda: _HELD_EXPORT)
         self._run_button, self._column_button = tool_button(), tool_button()
         self.menus = QMenu(self)
@@ -563,5 +563,5 @@ def _size_text(path: Path) -> str:
     try:
         return f"{path.stat().st_size / _BYTES_PER_MIB:.1f} MiB"
     except OSError:
-        # Such as a disk that is gone; the recorder will report it.
+        # The disk may be gone, for example; the recorder will report it.
         return "of unknown size"
