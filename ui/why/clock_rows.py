@@ -44,11 +44,11 @@ from .rows import (
 )
 from .timer_lists import next_rows, waiting_rows
 
-#: So many timers of a clock are listed.
+#: At most this many timers of a clock are listed.
 _MOST_TIMERS: Final = 5
-#: Of several stops of a clock, so many are told.
+#: At most this many stops of a clock are explained.
 _MOST_STOPS: Final = 2
-#: What begins a stretch in which the time of a clock passes at one rate.
+#: Events that begin a stretch in which the time of a clock passes at one rate.
 _BEGINNINGS: Final = frozenset({CLOCK_ADDED, CLOCK_RATE, CLOCK_RESUMED})
 
 

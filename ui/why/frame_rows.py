@@ -33,12 +33,12 @@ from .rows import (
     sentence,
 )
 
-#: Shorter shares are noise of the measurement.
+#: Shorter shares are measurement noise.
 _LEAST_SHOWN_NS: Final = 10_000
 _MOST_KNOWN: Final = 64
-#: Of a cause that is said in one line with the answer.
+#: A cause of at most this many words is added to the line of the answer.
 _MOST_WORDS: Final = 9
-#: What a capture of frame times alone does not say: the delta, and the time in callbacks.
+#: How many facts a capture of frame times alone lacks: the delta, and the time in callbacks.
 _UNKNOWN: Final = 2
 
 
@@ -121,7 +121,7 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
         heaviest.of(history, timeline, index, before=is_before) if took_ns >= NS_PER_MS else None
         for is_before, took_ns in ((False, frame.busy_ns), (True, interval_ns))
     )
-    # What took most of the work took most of the frame only if that was mostly work.
+    # What took most of the work explains the frame only if the frame was mostly work.
     is_work = waits or 2 * frame.busy_ns >= interval_ns
     causes = _most_rows(timeline, most if is_work else None, index)
     causes = causes or _most_rows(timeline, before, index)
@@ -135,7 +135,7 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
     said = _answer(frame.busy_ns if waits else interval_ns, budget_ns)
     if causes and not causes[0].links and len(causes[0].text.split()) <= _MOST_WORDS:
         said += f" {causes.pop().text}"
-    # Of a capture that knows of no work, only the end of its time is known.
+    # A capture without the work of frames knows only when their times ended.
     began = "Began at" if len(unknown) < _UNKNOWN else "Ended at"
     rows = [
         about("Turn of the loop" if waits else "Frame"),

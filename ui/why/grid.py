@@ -38,14 +38,14 @@ _BETWEEN_ROWS = 3
 _ABOVE_BAR = 1
 _BELOW_BAR = 2
 _NARROWEST_VALUE = 40
-#: Keys have at most this share of the width before their words are below each other.
+#: Keys have at most this share of the width; longer ones are wrapped.
 _MOST_FOR_KEYS = 0.38
 _TO_BE_SURE = 8
 _LAST_LATIN = "\u024f"
-#: Steps of a chain begin so far from the edge, with a dot before them.
+#: Pixels by which the steps of a chain are indented; there is a dot before each.
 _STEP_INDENT = 16
 _DOT = 5
-#: Where the middle of the first line of small letters is, in sizes of these.
+#: Middle of the first line of small letters, as a multiple of their size.
 _CAPTION_MIDDLE = 0.72
 
 
@@ -85,7 +85,7 @@ class ShareBar(QWidget):
 class ShownRow(Struct, eq=False):
     row: DetailRow
     value: QLabel | QPlainTextEdit  # The heading, value, sentence or code
-    # What is to the left of it, None where it reaches across both columns.
+    # What is to the left of the value, None where the value reaches across both columns.
     key: QLabel | None = None
     bar: ShareBar | None = None  # What is below it
     room: int = 0  # How wide the value may be beside its key
@@ -133,7 +133,7 @@ class ShownRow(Struct, eq=False):
         label, text, room = value, value.text(), self.room - _TO_BE_SURE
         if isinstance(self.key, LinkedLabel):
             label, text, room = self.key, self.key.said, self.key_room - _TO_BE_SURE
-            # Letters of other fonts may be higher; small ones are no wider.
+            # Letters of fallback fonts may be higher; small letters are no wider than reckoned.
             if max(text, default="") > _LAST_LATIN or _text_width(value) > self.room:
                 return False
         return "\n" not in text and label.fontMetrics().horizontalAdvance(text) <= room
@@ -200,7 +200,7 @@ class RowGrid(QWidget):
         former, self._rows = self._rows, []
         known: dict[object, list[ShownRow]] = {}
         for place, each in enumerate(former):
-            # Labels have the colours in which they were made.
+            # Labels keep the colours with which they were made, so none is used again then.
             key = None if self._is_recolored else shape_of(each.row, is_first=not place)
             known.setdefault(key, []).append(each)
         for row in rows:
@@ -217,9 +217,9 @@ class RowGrid(QWidget):
         self._rows.append(shown)
         for widget in shown.widgets:
             if isinstance(widget, ValueLabel) and widget.hasSelectedText():
-                # What is marked for copying would stay.
+                # Otherwise the label would keep the text that is marked for copying.
                 widget.setSelection(0, 0)
-            # Screen readers go by the order of the widgets, not by their places.
+            # Screen readers follow the order of the widgets, not their places.
             widget.raise_()
         former, shown.row = shown.row, row
         self._say(shown, former)
@@ -287,7 +287,7 @@ class RowGrid(QWidget):
         if shown.is_item and _text_width(shown.value) > shown.room:
             self._place_rows()
         elif shown.row.kind is RowKind.ITEM and shown.row.links == former.links:
-            # Its value takes one line as before; what it is of would take long to measure.
+            # The value still takes one line, and the text beside it would take long to measure.
             return
         elif shown.measure():
             self._stack_rows()
@@ -297,7 +297,7 @@ class RowGrid(QWidget):
         first = min(map(self._rows.index, rows))
         stacked = self._rows[first : first + len(rows)]
         self._rows[first : first + len(rows)] = rows
-        # Screen readers go by the order of the widgets, not by their places.
+        # Screen readers follow the order of the widgets, not their places.
         for row, following in reversed(list(pairwise(rows))):
             place = stacked.index(following)
             if place and stacked[place - 1] is row:
@@ -476,7 +476,7 @@ class RowGrid(QWidget):
 def shape_of(row: DetailRow, *, is_first: bool = False) -> tuple[RowKind, str, bool, bool]:
     """Return what the widgets of a row depend on; the rest is changed in them."""
     kind = row.kind
-    # A set would hash the members, which is slow.
+    # Not by a set, which would hash the members of the enumeration: that is slow.
     key = "" if kind is RowKind.STEP or kind is RowKind.ITEM else row.key
     # The first heading has no room above.
     return kind, key, bool(row.links) or bool(row.exact), is_first and kind is RowKind.HEADING
@@ -491,5 +491,5 @@ def _set_code(box: QPlainTextEdit, text: str) -> None:
     line_height = QFontMetrics(box.font()).lineSpacing()
     scroll_bar = box.horizontalScrollBar().sizeHint().height()
     box.setFixedHeight(lines * line_height + scroll_bar + 14)
-    # What went wrong is in the last line.
+    # Scroll to the last line, which says what went wrong.
     box.verticalScrollBar().setValue(box.verticalScrollBar().maximum())

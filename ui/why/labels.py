@@ -19,16 +19,16 @@ from ..kit.labels import SelectableLabel
 
 _LINE: Final = "\N{LINE SEPARATOR}"
 _BREAK: Final = "\N{ZERO WIDTH SPACE}"
-#: Words that may have no room in one line. Letters that join with their neighbours, and
-#: those that may be broken anyway, are in none of these ranges.
+#: Words that may be too long for a line. Letters that join with their neighbours, and those
+#: between which lines are broken anyway, are in none of these ranges.
 _LONG_WORD: Final = re.compile("[!-\u009f\u00a1-\u02ff\u0370-\u052f]{13,}")
-#: Behind these a word is broken; what is still long is broken anywhere.
+#: Words are broken after these; parts that are still too long are broken anywhere.
 _JOINTS: Final = re.compile(r"(?<=[/\\.:-])|(?<=[^_]_)(?=[^_])")
 _LONGEST_PART: Final = 20
 _WITHIN_AMOUNTS: Final = re.compile(r"(?<=\d) (?=(?:[mµn]?s|min|h|fps|Hz)\b|%)|(?<=\w) (?=×)")
 _TOGETHER: Final = "\N{NO-BREAK SPACE}"
 _BETWEEN_WORDS: Final = re.compile(f"[ \n{_BREAK}]")
-#: With these the keyboard comes back to where it was.
+#: Reasons after which the keyboard comes back to where it was.
 _FOR_A_WHILE: Final = (
     Qt.FocusReason.ActiveWindowFocusReason,
     Qt.FocusReason.PopupFocusReason,
@@ -119,13 +119,13 @@ class ValueLabel(SelectableLabel):
 
 @guarded
 class LinesOfText(QWidget):
-    """Has what is around a label laid out only when its text takes another number of lines.
+    """Lets a label cause a new layout only when its text takes another number of lines.
 
-    A label in a layout asks for that with each text, up to the whole window.
+    A label that is itself in a layout causes one with each text, up to that of the whole window.
     """
 
     def __init__(self, label: ValueLabel, side: int) -> None:
-        """Show a label with so many pixels at each side."""
+        """Show a label with ``side`` pixels at each side."""
         super().__init__()
         self._label, self._around = label, QMargins(side, 0, side, 0)
         label.setParent(self)
@@ -238,7 +238,7 @@ class LinkedLabel(ValueLabel):
         if 0 <= to < len(self._spans):
             self.focus_link(to)
             return True
-        # That of a label would look for another link of its own.
+        # Not QLabel's method, which would look for another link within the label.
         return QWidget.focusNextPrevChild(self, next)
 
     @override

@@ -30,7 +30,7 @@ from .rows import (
     sentence,
 )
 
-#: So many of the last transitions of a machine are listed.
+#: At most this many of the last transitions of a machine are listed.
 _TRANSITIONS_LISTED = 8
 _RUNS = (RunStateKind.RUNNING, RunStateKind.HELD)
 

@@ -83,7 +83,7 @@ class WhyPanel(QWidget):
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._area.setAccessibleName("Why")
-        # What can be scrolled gives way to what cannot.
+        # The rows can be scrolled, so they give way to the rest.
         self._area.setMinimumHeight(1)
         stop = StopNote(self._bridge)
         fill(self, stop, above, name, self._answer_place, self.remedies, (self._area, 1), spacing=4)
@@ -100,7 +100,7 @@ class WhyPanel(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() is QEvent.Type.FontChange:
-            # Sizes of their own do not follow those of the panel.
+            # Labels with a size of their own do not follow the panel's font.
             self._set_type()
 
     def _connect(self) -> None:
@@ -157,7 +157,7 @@ class WhyPanel(QWidget):
             if [each.row.links for each in items] == [rows[place].links for place in places]:
                 continue
             if any(each.reached.hasFocus() for each in items):
-                # It would be taken along, past others that Tab has not come to yet.
+                # The keyboard would move along, past entries that Tab has not come to yet.
                 continue
             known = {each.row.links: each for each in items}
             kept = [known.pop(rows[place].links, None) for place in places]
@@ -222,7 +222,7 @@ class WhyPanel(QWidget):
                 bridge.timeline,
                 is_whole=self._is_whole,
             )
-        # After a rewind that was not announced yet, the session has another past already.
+        # After a rewind that was not announced yet, session.history is already another one.
         history = bridge.playhead.history or session.history
         match selection.kind:
             case SelectionKind.CLOCK:
@@ -315,7 +315,7 @@ class WhyPanel(QWidget):
             self._of_firing = None
             self.refresh()
         elif of_call:
-            # Where the slice is comes into view as well.
+            # Go to its instant first, so that the slice is in view.
             self._bridge.set_playhead(int(of_call[0]))
             self._bridge.select(Selection.call(int(number), int(of_call[0])))
         elif kind == LOOK_AT:
@@ -333,7 +333,7 @@ class WhyPanel(QWidget):
     def text(self) -> str:
         head = [_about_text(row) if row.kind is RowKind.ABOUT else row.text for row in self._head]
         rows = (shown.row.said for shown in self._shown)
-        # Only the labels need what keeps words together.
+        # Only labels need no-break spaces.
         return "\n".join((*head, *rows)).replace("\N{NO-BREAK SPACE}", " ")
 
     @Slot()

@@ -23,17 +23,17 @@ from inspector.timebase import format_duration, format_instant
 from ..session.bridge import Selection
 from .rows import DetailRow, LinkedText, RowKind, heading, note, opening, sentence, step
 
-#: Seconds from one look at the past to the next while a session runs.
+#: Seconds between explanations of a call while the session runs.
 LOOK_EVERY_S: Final = 0.3
-#: The same for what is gone: about that there is hardly anything new.
+#: The same for a call that is gone: there is hardly anything new about it.
 LOOK_AT_GONE_EVERY_S: Final = 3.0
-#: So many events back a call is followed, so that selecting a timer takes no time to speak of.
+#: A call is traced back over at most this many events, so that selecting a timer is quick.
 LONGEST_PAST: Final = 300_000
-#: But no more than these at once, or a frame of the scene would wait.
+#: At most this many events are read at once, or a frame of the scene would wait.
 READ_AT_ONCE: Final = 15_000
 
 
-#: So many reasons are shown before more are asked for.
+#: At most this many reasons are shown until the user asks for more.
 _MOST_STEPS: Final = 4
 #: Ends the part of a sentence that leads to its instant, unless a name does.
 _CLAUSE_END: Final = re.compile(r"[,:;.](?:\s|$)")
@@ -48,7 +48,7 @@ class Told(Struct, frozen=True):
 
 
 class WhyRows:
-    """Explains what is selected, a few times a second at most, and goes on where it was."""
+    """Explains what is selected, at most a few times a second, and reads the log on from there."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         """Begin with nothing explained; ``clock`` returns seconds."""
@@ -127,7 +127,7 @@ class WhyRows:
         is_pending = bool(state[-1])
         every_s = LOOK_EVERY_S if is_pending else LOOK_AT_GONE_EVERY_S
         is_old = now_s - self._looked_s >= every_s
-        # What is held, or lies in the past, changes by single steps: each is to be seen at once.
+        # A held session, or one shown in the past, changes in single steps, each shown at once.
         if state == self._state and is_live and timeline.is_running and not is_old:
             return False
         self._state, self._looked_s = state, now_s

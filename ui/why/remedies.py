@@ -38,7 +38,7 @@ from ..selected.menus import menu_text
 from ..selected.undo_steps import UndoSteps
 from ..session.bridge import Selection, SessionBridge
 
-#: The nearest pauses are offered to be ended.
+#: At most this many buttons are shown, for the nearest pauses.
 _MOST_BUTTONS: Final = 2
 _MARGINS: Final = QMargins(16, 4, 16, 4)
 #: Pixels between buttons.
@@ -199,7 +199,7 @@ class RemedyBar(QWidget):
         if command is None:
             self._bridge.go_live()
             return
-        # A running scene does it at the next frame; a second click must not ask again.
+        # A running scene obeys at the next frame; a second click must not submit it again.
         if command not in self._asked:
             self._asked.add(command)
             submit(self._bridge, command)

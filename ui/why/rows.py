@@ -20,7 +20,7 @@ from ..session.bridge import Selection
 #: Links and failures beyond this many are counted instead of listed.
 MOST_LISTED: Final = 12
 LOOKING_BACK: Final = "Looking back"
-#: Letters of a name that is not broken at its blanks.
+#: Names of up to this many letters are not broken at their blanks.
 _LONGEST_KEPT: Final = 20
 
 
@@ -37,7 +37,7 @@ class RowKind(Enum):
     CODE = "lines in a fixed-width font across both columns"
 
 
-#: What the address of a link to an instant begins with, where others have a kind of selection.
+#: How the address of a link to an instant begins; others begin with a kind of selection.
 LOOK_AT: Final = "AT"
 #: The same for links that open and close parts of the panel.
 DO: Final = "DO"
@@ -145,7 +145,7 @@ def note(text: str) -> DetailRow:
 
 def item(link: LinkedText, where: str, value: str) -> DetailRow:
     """Return a row of a list: what it is, in small letters where, and a value."""
-    # A short name is in one line, be it the next one.
+    # A short name stays on one line, even if that is the next one.
     kept = where.replace(" ", "\N{NO-BREAK SPACE}") if len(where) <= _LONGEST_KEPT else where
     place = (LinkedText(f"  {kept}", is_small=True),) if where else ()
     text = "".join(piece.text for piece in (link, *place))

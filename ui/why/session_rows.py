@@ -51,9 +51,9 @@ from .rows import (
 )
 from .timer_lists import next_rows
 
-#: So many timers are listed that fire next.
+#: At most this many of the timers that fire next are listed.
 _MOST_NEXT: Final = 9
-#: So many paused clocks are told of an instant of the past.
+#: At most this many paused clocks are named for an instant of the past.
 _MOST_STOPPED: Final = 3
 _TURNS: Final = "turns of a loop that waits for events: their duration is compared with the budget"
 
@@ -88,7 +88,7 @@ def overview_rows(  # noqa: PLR0913 - the session in two states, and what is wan
         if session.is_recorded and session.history.missing:
             rows.append(DetailRow("Missing", counted(session.history.missing, "event")))
         if status.phase is not SessionPhase.FAILED:
-            # That is said where its frames would be.
+            # Why a scene failed is shown in place of its frames.
             rows += _failure_rows(timeline)
     else:
         rows = [
@@ -123,7 +123,7 @@ def _about_rows(
     ]
     if status.detail:
         rows.append(DetailRow("", status.detail, RowKind.CODE))
-    # Of a recording this is how it was, whether or not it is being played.
+    # For a recording, this says how it was then, whether or not it is being played.
     was = "was " if session.is_recorded else ""
     if (pictures := pictures_of(session)) is not None and pictures.brief:
         rows.append(DetailRow("Pictures", pictures.brief))
@@ -226,7 +226,7 @@ def limit_rows(session: Session, clock_id: int) -> list[DetailRow]:
         return []
     frames = session.frames_text(clock_id)
     found = [DetailRow("Frames", frames)] if frames else []
-    # Of one that has ended, all that could be said is that.
+    # The limits of a program that has ended would only say that it has.
     if program.is_attached and (limits := program.limits(clock_id)):
         found.append(heading("What the program does not allow"))
         found += [DetailRow(title, text) for title, text in limits]
@@ -239,7 +239,7 @@ def _counted_rows(session: Session, timeline: Timeline) -> list[DetailRow]:
     kept = f", {frames.first:,} no longer in the log" if frames.first else ""
     rows = [DetailRow(counted_are, f"{frames.end:,}{kept}")]
     if len(frames):
-        # Of a loop that waits for events, what it does is plotted, not how long it waited.
+        # For a loop that waits for events, its work counts, not how long it waited.
         longest = frames.frame(longest_frame(frames, "busy" if session.waits else "interval"))
         took_ns = longest.busy_ns if session.waits else longest.interval_ns
         text = f"{format_duration(took_ns)} at {format_instant(longest.at_ns)}"

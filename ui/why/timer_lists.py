@@ -17,7 +17,7 @@ from ..session.bridge import Selection
 from .rows import DetailRow, LinkedText, item
 
 _COLUMNS: Final = ("id", "clock", "order", "site", "label", "session_due")
-#: So many timers that wait are listed, those of a call site as one.
+#: At most this many waiting timers are listed; those of one call site count as one.
 MOST_WAITING: Final = 3
 
 
@@ -40,7 +40,7 @@ def next_rows(
         first = (dues == due_ns).nonzero()[0]
         place = int(first[orders[first].argmin()])
         label, clock_id = int(labels[place]), int(clocks[place])
-        # Few of many: all that follows is asked of these.
+        # Only the clock's pending timers, usually few of many, are searched below.
         others = (clocks == clock_id).nonzero()[0]
         others = others[dues[others] < NEVER]
         alike, shared = others[:0], ""
