@@ -229,7 +229,7 @@ class Timeline:
         self.number_frames()
 
     def number_frames(self) -> None:
-        """Number the frames of commands and failures anew, by the present :attr:`frames`."""
+        """Number the frames of commands and failures again, by the present :attr:`frames`."""
         for place, command in enumerate(self.commands):
             self.commands[place] = structs.replace(command, frame=self._frame_at(command.at_ns))
         for place, failure in enumerate(self.failures):

@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from inspector.events.annotations import Annotation, AnnotationChange, AnnotationError, checked
 
-#: Most annotations of a session; nobody could use more.
+#: Most annotations of a session; more would be of no use.
 MOST: Final = 10_000
 _MOST_UNDONE: Final = 200
 

@@ -220,7 +220,7 @@ class SliceAbout(Struct, frozen=True):
     arguments: Mapping[str, object]  # Its arguments in the trace, as in JSON
     # The slices that have led to it, each by its member and its end.
     follows: tuple[tuple[int, int], ...]
-    leads: tuple[tuple[int, int], ...]  # The slices that it has led to, likewise
+    leads: tuple[tuple[int, int], ...]  # The slices that it has led to, in the same form
 
 
 class _FrameEvents:

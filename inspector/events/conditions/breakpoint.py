@@ -56,7 +56,7 @@ class BreakKind(Enum):
 
     @property
     def needs_reason(self) -> bool:
-        """Whether the event alone does not tell the condition."""
+        """Whether the event alone does not show which condition was met."""
         return self.needs_limit or self is BreakKind.CONDITION
 
 

@@ -44,7 +44,7 @@ _PUT: Final = (
     "INSERT OR REPLACE INTO annotations (id, kind, at_ns, end_ns, name, text, created) "
     "VALUES (?,?,?,?,?,?,?)"
 )
-#: Most annotations that are read; nobody makes more by hand.
+#: Most annotations that are read; more are not made by hand.
 _MOST_READ: Final = 10_000
 _ANYBODY_WRITES: Final = 0o222
 _PAGE_AT: Final = 16

@@ -39,7 +39,7 @@ _DIAL_S: Final = 5.0
 _FOLDER: Final = "timeline-inspector-"
 #: Bytes that the path of a Unix socket may have on any system, with the final zero.
 _LONGEST_SOCKET: Final = 104
-#: In a folder older than this, nobody is about to create a socket.
+#: In a folder older than this, no socket is about to be created.
 _OLD_S: Final = 60.0
 
 

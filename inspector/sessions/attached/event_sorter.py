@@ -131,7 +131,7 @@ class EventSorter:
 
     def _enter(self, rows: Rows) -> int:
         rows = self._without_too_many(rows)
-        # A flat list, as so many tuples would make the garbage collector visit all objects.
+        # A flat list, as many tuples would make the garbage collector visit all objects.
         numbers: list[int] = rows.ravel().tolist()
         if not self._keyframes and not np.isin(rows[:, 1], self._special).any():
             return self._fold(numbers)

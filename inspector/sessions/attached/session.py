@@ -463,7 +463,7 @@ class AttachedSession:
                 self._joined.put_children_below(program, self.now_ns)
         elif isinstance(news, ClockCompared):
             program.follow_clock(news.offset_ns - self._began_ns, news.error_ns)
-            # A keyframe describes its own clock anew, which is anchored in session time.
+            # A keyframe describes its own clock again, which is anchored in session time.
             program.link.request("Events.keyframe", {})
         elif isinstance(news, Ended):
             self._end_program(program, news)
@@ -519,10 +519,7 @@ class AttachedSession:
     # -------------------------------------------------------- acting on breakpoints
 
     def _act_on_breakpoints(self) -> None:
-        """Act on the breakpoints that were hit.
-
-        The events that this causes are folded later, and may hit breakpoints in turn.
-        """
+        """Act on the breakpoints that were hit; the events that this causes may hit some again."""
         longest_ns = self.breakpoints.longest_turn_ns
         for program in self._joined.attached():
             program.hold_after_turn(longest_ns, self._target.number)
@@ -583,8 +580,7 @@ class AttachedSession:
         is_child = self._joined.parent_of(program) is not None
         self._sorter.end_program(program.index)
         text = self.log.intern(program.ended)
-        # An end that is noticed late gets the present instant. As a late event, it would make
-        # the session wait longer for all others.
+        # An end that is noticed late gets the present instant, so as not to count as a late event.
         told_ns = at_ns if at_ns >= self._sorter.newest_ns else self.now_ns
         self._sorter.add((told_ns, MARK, clocks[0] if clocks else 0, text, 0))
         kind = CLOCK_REMOVED if is_child else CLOCK_PAUSED

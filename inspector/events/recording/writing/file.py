@@ -44,9 +44,9 @@ KEYFRAME_EVERY: Final = 131_072
 KEYFRAME_AT_MOST: Final = 4 * KEYFRAME_EVERY
 #: Approximate bytes per event, to weigh keyframes against.
 _BYTES_PER_EVENT: Final = 16
-#: Events added at once: so many fit into a processor's cache.
+#: Events added at once, which fit into a processor's cache.
 ADDED_AT_ONCE: Final = 4 * CHUNK_EVENTS
-#: Events folded at once: among so many, most are superseded and need not be folded.
+#: Events folded at once; with as many, most are superseded and need not be folded.
 _FOLDED_AT_ONCE: Final = 16 * CHUNK_EVENTS
 #: Large pages are cheaper to write, but each table takes at least one.
 _PAGE_BYTES: Final = 16_384

@@ -125,7 +125,7 @@ class OpenedBrowser:
         self.pages: BrowserPages | None = None
         self._reason = ""
         if process is not None:
-            # Nobody else can use this browser: its profile is ours, and only our pipes reach it.
+            # Nothing else uses this browser: its profile is ours, and only our pipes reach it.
             atexit.register(self.end)
 
     def follow(

@@ -34,7 +34,7 @@ TYPE_CHECKING = False
 
 _IS_LINUX: Final = sys.platform == "linux"
 _SUBREAPER: Final = 36
-#: Signals that a terminal, or whoever ends a process group, sends to all of its processes.
+#: Signals that a terminal, or a program that ends a process group, sends to all processes in it.
 _SHARED: Final = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
 #: The signal of Ctrl+C.
 _FROM_TERMINAL: Final = signal.SIGINT
@@ -85,9 +85,9 @@ class Supervisor:
             self._interrupted_s = monotonic()
 
     def run(self, executable: str, argv: list[str]) -> None:
-        """Run a program until it and all that it started have ended, or the inspector has gone.
+        """Run a program until it and all that it started have ended, or the inspector has ended.
 
-        With ``is_bound``, they are ended when the inspector has gone.
+        With ``is_bound``, they are ended when the inspector ends.
         """
         try:
             self._pid = os.posix_spawn(executable, argv, os.environ, setsigdef=_OF_PYTHON)
@@ -120,7 +120,7 @@ class Supervisor:
             now_s = monotonic()
             left = _alive(self._family() | set(joined))
             if now_s >= until_s or (was_connected and not self._is_connected):
-                # If the inspector has gone, nobody waits for an orderly end.
+                # If the inspector has ended, there is no reason to wait for an orderly end.
                 self._kill(joined)
                 return
             if is_first and (now_s >= half_s or (self._has_exited and not left & first)):
@@ -216,7 +216,7 @@ class Supervisor:
 
 
 def _remove_unheard(address: str) -> None:
-    """Remove the socket of an inspector that was killed, once nobody listens on it."""
+    """Remove the socket of an inspector that was killed, once nothing listens on it."""
     path = address.partition("unix:")[2]
     until_s = monotonic() + _KILLED_WITHIN_S
     with suppress(OSError):

@@ -165,7 +165,7 @@ class HostLine:
             if self._is_named_there and has_own:
                 self.name = name
             return connection
-        # An error now means that the relay has ended: nobody reaches it, or its patience is over.
+        # An error now means that the relay has ended: it cannot be reached, or it is silent.
         self._is_gone = bool(self._folder and "error" in told)
         reason = told.get("error") or connection.errors() or "the command ended without a word"
         connection.close()
