@@ -131,8 +131,8 @@ class LaneTexts(NamedTuple):
         Also returns between which pixels the instant shown may be for the text to remain correct.
 
         Args:
-        late_ns: A shorter lateness is not mentioned.
-        ground: The colour token behind the lane; on that of a selection, the text is a chip.
+            late_ns: A shorter lateness is not mentioned.
+            ground: The colour token behind the lane; on that of a selection, the text is a chip.
         """
         from_x, until_x = -math.inf, math.inf
         text, shown_x, window = waits.text(late_ns), self.shown_x, self.window

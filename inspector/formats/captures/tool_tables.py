@@ -210,7 +210,7 @@ class FrameTableReader:
         Called on a reader that has read nothing yet; the frames are not kept.
 
         Args:
-        are_rendered: Whether only frames rendered by the program count.
+            are_rendered: Whether only frames rendered by the program count.
         """
         for rows in self._blocks:
             places, owners = self._read(rows)

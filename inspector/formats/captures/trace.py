@@ -227,7 +227,7 @@ class TraceBuilder:
         """Return what was collected so far; slices that have not ended end with the last event.
 
         Args:
-        is_last: Whether nothing is added afterwards, so that the columns need not be copied.
+            is_last: Whether nothing is added afterwards, so that the columns need not be copied.
         """
         if self._last is not None:
             return self._last
