@@ -19,21 +19,21 @@ class ClockChange(Struct, frozen=True):
     at_ns: int
     clock_id: int
     kind: str  # pause, resumption, rate, move or removal
-    text: str  # What was done to the clock, such as set to ×½
-    # Number of the command that did it, 0 for the program; None if unknown.
+    text: str  # The change in words, such as "set to ×½"
+    # Number of the command that made the change, 0 for the program; None if unknown.
     cause: int | None = None
-    # Numerator of the rate at which the clock runs by this change alone, 0 when it was paused.
+    # Numerator of the clock's own rate after this change, 0 when it was paused.
     speed_n: int = RATE_DENOMINATOR
 
 
 class ClockChangeReader(ABC):
-    """Takes events, and hands over the changes of clocks among them."""
+    """Handles events, and calls :meth:`changed` with the changes of clocks among them."""
 
-    place = 0  # Cursor of the present event, set before it is taken
+    place = 0  # Cursor of the present event, set before the event is handled
 
     @abstractmethod
     def changed(self, change: ClockChange) -> None:
-        """Take a change."""
+        """Handle a change."""
 
     def _on_clock_rate(self, at_ns: int, clock_id: int, rate_n: int, cause: int) -> None:
         text = f"set to {rate_chip(rate_n)}"

@@ -15,7 +15,7 @@ from inspector.vocabulary import RawEvent
 
 #: Events searched on either side of an instant.
 NEARBY: Final = 20_000
-#: Events searched backwards for a name that is no longer in the state.
+#: Events searched backwards for a name that the state no longer has.
 _NAMES_BACK: Final = 200_000
 #: The most events between a command and its effect.
 _COMMAND_BACK: Final = 6
@@ -29,19 +29,19 @@ class Reason:
     clock_id: int = 0
     frame: int | None = None  # Index of the frame it is about, None for none
     member_id: int = 0
-    timer_id: int = 0  # Another timer that it leads to
+    timer_id: int = 0  # Another timer that it refers to
     again_ns: tuple[int, ...] = ()  # Later instants at which the same happened
-    is_number: bool = False  # Whether it only says in words what the call's own numbers say
-    helps_against: str = ""  # Which function kept the loop, if the text is what helps: “crunch()”
+    is_number: bool = False  # Whether it only repeats in words the numbers shown for the call
+    helps_against: str = ""  # If the text is advice: the function that kept the loop, “crunch()”
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
     subject: str
     headline: str  # The answer in one sentence
-    # The evidence: what stops it newest first, what delays it oldest first.
+    # The evidence. Reasons why the call is stopped are newest first, those of a delay oldest first.
     reasons: tuple[Reason, ...]
-    is_delayed: bool = False  # Whether it fires later than if its time passed as the session's
+    is_delayed: bool = False  # Whether it fires later than if its time passed like session time
 
     def lines(self) -> list[str]:
         """Return the explanation as text, each reason with its instant and event."""
@@ -61,7 +61,7 @@ class Explanation:
 
 
 def missing_text(history: History, at_ns: int) -> str:
-    """Return that the state at an instant is unknown; empty if it is known."""
+    """Return a sentence if the state at an instant is unknown; empty if it is known."""
     span = history.unknown_around(at_ns)
     if span is None:
         return ""
@@ -80,7 +80,7 @@ def text_of(history: History, sid: int) -> str:
 def frame_at(timeline: Timeline, at_ns: int) -> int | None:
     """Return the frame that an instant belongs to; ``None`` in a program without frames.
 
-    Possibly the next frame to come, see :meth:`.FrameHistory.frame_at`.
+    It may be the next frame, which has not begun; see :meth:`.FrameHistory.frame_at`.
     """
     frames = timeline.frames
     if not frames.end and not timeline.scene_path:
@@ -89,12 +89,12 @@ def frame_at(timeline: Timeline, at_ns: int) -> int | None:
 
 
 def since_when(frame: int | None, at_ns: int) -> str:
-    """Return an instant in words, by its frame if it has one: ``frame 12``, ``00:01.250``."""
+    """Return an instant in words, as its frame if it has one: ``frame 12``, ``00:01.250``."""
     return format_instant(at_ns) if frame is None else f"frame {frame:,}"
 
 
 def when(frame: int | None, at_ns: int) -> str:
-    """Return at what instant, by its frame if it has one: ``in frame 12``, ``at 00:01.250``."""
+    """Return when, by the frame if there is one: ``in frame 12``, ``at 00:01.250``."""
     return f"{'at' if frame is None else 'in'} {since_when(frame, at_ns)}"
 
 
@@ -122,7 +122,7 @@ def last_event(  # noqa: PLR0913 - what to search for, and where
     *,
     first: int = 0,
 ) -> tuple[int, RawEvent] | None:
-    """Return the last event of some kinds about a subject before a cursor, unless too far back."""
+    """Return the last event of some kinds about a subject, unless it is too far before a cursor."""
     first = max(first, history.first, cursor - _NAMES_BACK)
     while cursor > first:
         start = max(first, cursor - NEARBY)
@@ -151,7 +151,7 @@ def by_whom(timeline: Timeline, cause: int) -> str:
 
 
 def who(timeline: Timeline, cause: int) -> str:
-    """Return who made a change: the program, you, or what else asked for it."""
+    """Return who made a change: the program, you, or another origin of commands."""
     if not cause:
         return "the program"
     record = next((each for each in reversed(timeline.commands) if each.number == cause), None)
@@ -167,9 +167,10 @@ def subject_of(timeline: Timeline, cause: int) -> str:
 def command_behind(
     history: History, cursor: int, command: type[Command], until: Container[int] = ()
 ) -> tuple[int, str] | None:
-    """Return the cursor of the command that caused an event, if it is of a kind, and its words.
+    """Return the cursor and the text of the command of a kind that caused an event, if any.
 
-    Kinds in ``until`` cannot lie between a command and its effect.
+    The search ends at events of the kinds in ``until``, which never lie between a command and its
+    effect.
     """
     form = ""
     for place in range(cursor - 1, cursor - 1 - _COMMAND_BACK, -1):

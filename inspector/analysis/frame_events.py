@@ -1,4 +1,4 @@
-"""Frames as values, taken apart from their events."""
+"""Frames as values, assembled from their events."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from inspector.vocabulary import Phase, RawEvent, durations_of
 #: A call within a frame: its beginning, its duration, and the member.
 MeasuredCall: TypeAlias = tuple[int, int, int]
 
-#: In place of the phase, for calls that no phase followed.
+#: Replaces the phase for calls that no phase followed.
 NO_PHASE: Final = -1
 
 
 class FrameEvents:
-    # In the class, as there are many frames, and most of their numbers are read once.
+    # Defaults are in the class, because there are many frames, and setting all of them takes time.
     cursor = end = -1  # Cursor of its beginning, -1 if that was not read
     # index: Its number
     # interval_ns: The source's time since the frame before
     # busy_ns: Measured time in callbacks
     index = at_ns = end_ns = interval_ns = busy_ns = cut_ns = 0
-    # Where the interval went, by code of the share; empty if that was not measured
+    # Shares of the interval by code; empty if they were not measured
     shares: tuple[int, ...] = ()
 
     def __init__(self, start: int) -> None:
         self.start = start  # Cursor of the first event after the frame before
         # The timers that fired before it, each with its lateness, in order
         self.fired: list[tuple[int, int]] = []
-        # Those that fired in it, as those of attached programs do
+        # The timers that fired in it, as in attached programs
         self.fired_within: list[tuple[int, int]] = []
         self.phases: dict[int, int] = {}  # Measured time of each phase
-        # The calls of each phase in the order of their ends; those of timers come before the frame
+        # The calls of each phase in the order of their ends; calls of timers are before the frame
         self.calls: dict[int, list[MeasuredCall]] = {}
 
     @property
@@ -57,7 +57,7 @@ class FrameEvents:
 
 
 class FrameEventReader:
-    """Takes events one by one, and hands over each frame at its end."""
+    """Handles events one by one, and passes on each frame when it ends."""
 
     def __init__(self, on_end: Callable[[FrameEvents], None]) -> None:
         self._on_end = on_end
@@ -111,8 +111,8 @@ class FrameEventReader:
 def frames_in(cursors: Sequence[int], events: Sequence[RawEvent]) -> Iterator[FrameEvents]:
     """Yield the frames that end among events.
 
-    The first lacks its beginning if that is not among them, and so does the first one behind
-    missing events.
+    The first frame lacks its beginning if that is not among the events, and so does the first one
+    after missing events.
     """
     ended: list[FrameEvents] = []
     reader = FrameEventReader(ended.append)

@@ -4,10 +4,10 @@ The log has the duration of each phase, and the beginning and duration of each c
 not have the beginning of a phase, so phases are laid out in order, each as early as the phases
 before it and its own calls allow. They never overlap, and contain their calls. The timers of
 the clock tree fire before the frame, so their phase ends where the frame begins. Single timers
-are not measured: a firing has all of its phase if it was the only one; several share it in equal
-parts, in order, and show their lateness.
+are not measured: a single firing is shown as long as the phase; several are shown in order, with
+equal parts of it, and their lateness.
 
-In a captured trace there are no phases: its slices are nested below a span for each thread.
+A captured trace has no phases: its slices are nested below a span for each thread.
 
 The cost depends on the frame, not on the log.
 """
@@ -31,7 +31,7 @@ from inspector.vocabulary import MemberKind, Phase, Share
 PHASE_KIND: Final = "phase"
 TIMER_KIND: Final = "timer"
 THREAD_KIND: Final = "thread"
-#: Callbacks are measured twice, once for the frame and once for the interval.
+#: Callbacks are measured separately for the frame and for the interval, so the two may differ.
 _SLACK: Final = 1.05
 _OWNERS: Final = frozenset({MemberKind.TARGET, MemberKind.NODE})
 
@@ -39,11 +39,11 @@ _OWNERS: Final = frozenset({MemberKind.TARGET, MemberKind.NODE})
 @dataclass(frozen=True, slots=True)
 class SampledFunction:
     site: str  # Where it was, as file:line
-    samples: int  # How many have seen it there
-    looks: int  # How many there are of the frame
-    is_own: bool  # Whether it is the program's own, rather than a library's
-    blocks: bool  # Whether it had most of the frame
-    helps: str = ""  # How it would no longer keep the loop, empty where that is not known
+    samples: int  # How many samples have seen it there
+    looks: int  # How many samples of the frame there are
+    is_own: bool  # Whether it belongs to the program, not to a library
+    blocks: bool  # Whether it took most of the frame
+    helps: str = ""  # How to stop it from keeping the loop; empty if unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class FrameSpan:
     lateness_ns: int = 0  # How late the timer fired
     own_ns: int = 0
     is_measured: bool = True  # Whether its duration is known; that of a timer is, if no other fired
-    # Of a function that samples have seen, what they say; it lasts for as long as they stand for.
+    # For a function seen by samples: what they show. The span lasts for the time they stand for.
     seen: SampledFunction | None = None
 
     @property
@@ -74,7 +74,8 @@ class FrameSpan:
 def spans_of(history: History, timeline: Timeline, index: int) -> tuple[FrameSpan, ...]:
     """Return the spans of a frame: each phase, followed by its calls.
 
-    Only the phases are known once its events are no longer in the log; ``IndexError`` without it.
+    Only the phases are known once the events of the frame are no longer in the log. Raises an
+    ``IndexError`` if there is no such frame.
     """
     frame = _frame_events(history, timeline, index)
     if frame is None:
@@ -113,11 +114,11 @@ def extent_of(history: History, timeline: Timeline, index: int) -> tuple[int, in
 def heaviest_in(history: History, timeline: Timeline, index: int) -> str:
     """Return in words what took at least half of a frame; empty if unknown.
 
-    Of several timers, which are measured together, the one that usually takes long, if any does.
+    Several timers are measured together; of these it is the one that usually takes long, if any.
     """
     spans = spans_of(history, timeline, index)
     total_ns = sum(span.took_ns for span in spans if span.is_phase)
-    # A phase without measured calls stands for itself.
+    # A phase without measured calls is named itself.
     longest = max(spans, key=lambda span: (span.own_ns, span.depth), default=None)
     if longest is None or 2 * longest.own_ns < total_ns:
         return ""
@@ -138,8 +139,8 @@ def heaviest_before(history: History, timeline: Timeline, index: int) -> tuple[i
     """Return what took most of the time from the frame before to a frame, if callbacks did.
 
     Returns:
-        The frame that called it, and in words who it was, empty if unknown; ``None`` if callbacks
-        took less than half of the time, or if that was not measured.
+        The frame that called it, and its name in words, empty if unknown; ``None`` if callbacks
+        took less than half of the time, or were not measured.
 
     Raises:
         IndexError: There is no such frame, or it is no longer kept.
@@ -149,7 +150,7 @@ def heaviest_before(history: History, timeline: Timeline, index: int) -> tuple[i
     called_ns = frame.shares[Share.CALLBACKS]
     if not called_ns or 2 * called_ns < frame.interval_ns:
         return None
-    # Timers that a wake-up of their own called count to the frame that follows them.
+    # Timers called by a wake-up without a frame count as part of the next frame.
     found = [(frame.phases[Phase.TIMERS], index)]
     if index > frames.first:
         found.append((frames.frame(index - 1).busy_ns, index - 1))
@@ -164,12 +165,13 @@ def _frame_events(history: History, timeline: Timeline, index: int) -> FrameEven
     start, end = extent_of(history, timeline, index)
     at_ns = timeline.frames.began_ns(index)
     cursors, events = history.numbered(start, end)
-    # The frame before is among them, and need not be taken apart.
+    # The events of the frame before are skipped, as that frame is not needed.
     ends = (at for at, event in enumerate(events, 1) if event[1] in FRAME_ENDS and event[0] < at_ns)
     skipped = next(ends, 0)
     found = None
     for frame in frames_in(cursors[skipped:], events[skipped:]):
-        # Several may begin at one instant; numbers differ where a frame began and never ended.
+        # Several frames may begin at one instant, so the one with this index is preferred; indexes
+        # differ if a frame began and never ended.
         if frame.cursor >= 0 and frame.at_ns == at_ns:
             found = frame
             if frame.index == index:
@@ -237,7 +239,7 @@ def _laid_out(
         took_ns = phases.get(phase, 0)
         if phase is Phase.TIMERS:
             began_ns = -took_ns
-            # They count from the frame before, so only their distances matter.
+            # Their beginnings are relative to the frame before, so only the distances are used.
             shift = began_ns - min((span.began_ns for span in calls), default=0)
             calls = [replace(span, began_ns=span.began_ns + shift) for span in calls]
         else:
@@ -281,7 +283,7 @@ def member_in(timeline: Timeline, number: int) -> tuple[str, str] | None:
     if member is None:
         return None
     above = members.get(member.parent_id)
-    # Calls of many targets share a name, and so do components of many nodes.
+    # The name above is added, because calls of many targets share a name, as do components.
     is_owned = above is not None and above.kind in _OWNERS
     name = f"{above.name}: {member.name}" if above and is_owned else member.name
     return name, member.kind.text
@@ -314,7 +316,7 @@ class _Names:
 
     @cached_property
     def _state(self) -> Timeline:
-        """The state before the frame, which has most of the removed ones."""
+        """The state before the frame, which still has most of the members removed since."""
         return self._history.state_before(self._frame.start)
 
     @cached_property

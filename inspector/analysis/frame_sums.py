@@ -1,4 +1,4 @@
-"""Totals of the calls in several frames, added up slice by slice.
+"""Totals of the calls in several frames, added up in slices of work.
 
 A frame may have a million calls, and a range of frames many more. So events are read once, a
 few thousand at a time, and the window's thread can do other work between slices.
@@ -21,13 +21,13 @@ from inspector.vocabulary import Phase
 
 #: Events, or rows, in a slice: about 10 ms on a slow machine.
 SLICE: Final = 4_096
-#: Names in a slice; each takes a lookup.
+#: Names looked up in a slice.
 _NAMES: Final = 256
-#: Up to this many events are folded to reach the next state of the past, not skipped.
+#: To reach a later state of the past, up to this many events are folded; further ones are skipped.
 _FOLDED: Final = 10 * SLICE
 #: The most states of the past to fold on the way to an older state.
 _MOST_STATES: Final = 50
-#: Most other events are none of these.
+#: Events that bound frames and phases; most events are none of these.
 _BOUNDS: Final = FRAME_STARTS | PHASE_ENDS | FRAME_ENDS
 #: A damaged recording may name other phases.
 _AFTER_TIMERS: Final = frozenset(Phase) - {Phase.TIMERS}
@@ -53,7 +53,7 @@ class _Sum:
 
     def __init__(self, cursor: int, place: int) -> None:
         self.calls = self.took_ns = self.longest_ns = 0
-        # The cursor of its first call, and how many phases had ended before it.
+        # Cursor of the first call, and how many phases had ended before it.
         self.cursor = cursor
         self.place = place
 
@@ -85,7 +85,7 @@ class FrameSums:
         # The phases in the order in which they ended.
         self._ended: list[Phase] = []
         self._is_begun = False
-        # A state of the past with its cursor, for the names of removed members and timers.
+        # A former state with its cursor, for the names of members and timers removed since.
         self._past: tuple[Timeline, int] | None = None
         self._steps = self._add_up()
 
@@ -106,7 +106,7 @@ class FrameSums:
             yield len(some)
         self.unlisted = len(self._sums) - len(chosen)
         totals: list[SpanTotal] = []
-        # In the order of their calls, so that the state of the past only moves forward.
+        # In the order of their calls, so that the former state only moves forward.
         chosen.sort(key=lambda key: self._sums[key].cursor)
         for count, key in enumerate(chosen, 1):
             if self._named(self._timeline, *key) is None:
@@ -147,7 +147,7 @@ class FrameSums:
 
     def _is_first(self, at_ns: int, number: int) -> bool:
         first_ns = self._timeline.frames.began_ns(self._start)
-        # Numbers differ where a frame began and never ended.
+        # Numbers decide only at the same instant: they differ if a frame began and never ended.
         return at_ns > first_ns or (at_ns == first_ns and number >= self._start)
 
     def _fold(self, cursor: int, stop: int, count: int) -> int:
@@ -200,7 +200,7 @@ class FrameSums:
         return any(self._phase_of(each) is phase for each in islice(self._sums.values(), SLICE))
 
     def _phase_of(self, found: _Sum) -> Phase:
-        """Return the phase of the first call: the next to end, as a call ends before its phase."""
+        """Return the phase of the first call: the next phase to end after it."""
         return self._ended[found.place] if found.place < len(self._ended) else Phase.TIMERS
 
     def _total(self, is_timer: bool, number: int) -> SpanTotal:  # noqa: FBT001 - a key
@@ -228,11 +228,11 @@ class FrameSums:
         return (label, TIMER_KIND) if label else None
 
     def _go_back_to(self, key: tuple[bool, int]) -> Iterator[int]:
-        """Fold a state of the past in which a member or timer still exists."""
+        """Fold a former state in which a member or timer still exists."""
         history, cursor = self._history, self._sums[key].cursor
         if self._past is None or cursor - self._past[1] > _FOLDED:
             at = history.first if self._past is None else self._past[1]
-            # The first look that far back folds many events, so it is split into steps.
+            # Going back far folds many events, so it is split into steps.
             step = max(KEYFRAME_EVERY, (cursor - at) // _MOST_STATES)
             while at < cursor:
                 at = min(at + step, cursor)

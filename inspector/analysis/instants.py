@@ -26,12 +26,12 @@ _COUNTED: Final = re.compile(r"([-+\N{MINUS SIGN}])\s*(\d+)?\s*(frame|timer)s?",
 _RELATIVE: Final = re.compile(r"([-+\N{MINUS SIGN}])\s*(\S.*)")
 _FIRST_WORDS: Final = frozenset({"start", "begin", "beginning", "first"})
 _LAST_WORDS: Final = frozenset({"end", "newest", "last", "now", "live"})
-#: Longer numbers are not frame numbers.
+#: Numbers with more digits are not frame numbers.
 _MOST_DIGITS: Final = 18
 
 
 class InstantError(InspectorError, ValueError):
-    """There is no such place; the message says why, as a sentence."""
+    """There is no such instant; the message is a sentence that says why."""
 
 
 class InstantFinder:
@@ -86,9 +86,9 @@ class InstantFinder:
         return at_ns
 
     def frames_from(self, at_ns: int, steps: int) -> int:
-        """Return the beginning of the frame ``steps`` frames later; earlier below 0.
+        """Return the beginning of the frame ``steps`` frames later, or earlier if it is below 0.
 
-        Between two frames, one step leads to the beginning of either.
+        Between two frames, a single step leads to the beginning of the next or the previous one.
         """
         if not steps:
             return self._checked(at_ns)
@@ -104,7 +104,7 @@ class InstantFinder:
         return self._frames.index_at(self.first_ns - 1)
 
     def timers_from(self, at_ns: int, steps: int) -> int:
-        """Return the instant ``steps`` timer firings later; earlier below 0.
+        """Return the instant ``steps`` timer firings later, or earlier if it is below 0.
 
         Timers that fire at the same instant count once.
         """

@@ -9,7 +9,7 @@ from inspector.timebase import format_duration
 from inspector.vocabulary import Share
 
 UNKNOWN: Final = "unknown"
-#: What kept a thread from a wake-up, for the end of a sentence.
+#: What delayed the wake-up of a thread, as the end of a sentence.
 KEPT_BY: Final = {
     Share.CALLBACKS.text: "callbacks ran",
     Share.INSPECTOR.text: "the inspector kept the thread",
@@ -22,7 +22,7 @@ _ONE_IN: Final = 50
 
 
 def named_shares(shares_ns: Sequence[int], interval_ns: int) -> dict[str, int]:
-    """Return all shares of an interval by name, with what is unknown; empty if not measured."""
+    """Return all shares of an interval by name, and the unknown rest; empty if not measured."""
     if not interval_ns or not any(shares_ns):
         return {}
     named = {share.text: shares_ns[share] for share in Share}

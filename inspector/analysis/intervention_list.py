@@ -1,7 +1,7 @@
 """Interventions: the commands and breakpoint hits of a session, in order, with their outcome.
 
 Panels, plots and exports show them. They are read from the timeline alone, so that a recording
-shows the same as the session it was made of.
+shows the same as its session did.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Intervention(Struct, frozen=True):
     refusal: str
     by: str  # Its origin: you or a breakpoint
     clock_id: int = 0
-    clock_name: str = ""  # The clock of local_ns: that clock, or the root
+    clock_name: str = ""  # The clock of local_ns: the clock of the command, or the root
     local_ns: int | None = None  # Local time of that clock, None if unknown
     host_ms: int = 0  # The host's own time, milliseconds since 1970; 0 if unknown
     undone_by: int = 0  # Number of the command that undid it, 0 while it is in force
@@ -61,7 +61,7 @@ class InterventionList:
         self._rows: dict[int, int] = {}
 
     def add_new(self) -> frozenset[int]:
-        """Add new ones; returns which :attr:`entries` were undone since, or done again."""
+        """Add new entries; return the places in :attr:`entries` of older ones undone or redone."""
         timeline = self._timeline
         commands = timeline.commands[self._commands_seen :]
         hits = timeline.hits[self._hits_seen :]
@@ -70,7 +70,7 @@ class InterventionList:
         self._commands_seen += len(commands)
         self._hits_seen += len(hits)
         news = [self._command(each) for each in commands] + [_hit(each) for each in hits]
-        # A hit is in its frame; a command comes before its frame.
+        # At the same instant, a command comes before its frame, and a hit is in the frame.
         news.sort(key=lambda each: (each.at_ns, each.frame, each.is_hit))
         first = len(self.entries)
         changed: set[int] = set()
@@ -97,7 +97,7 @@ class InterventionList:
             by=record.by or "you",
             clock_id=record.clock_id,
             clock_name="" if clock is None else clock.name,
-            # Without the host's time, only the command itself was recorded.
+            # If the host's time is missing, so is the local time.
             local_ns=record.local_ns if record.host_ms else None,
             host_ms=record.host_ms,
             command=command_in(record.form),
@@ -144,7 +144,7 @@ def interventions_of(timeline: Timeline) -> tuple[Intervention, ...]:
 
 
 def held_host_ms(timeline: Timeline, at_ns: int) -> int:
-    """Return for how many of the host's milliseconds a command held a scene; 0 if unknown."""
+    """Return for how many milliseconds of real time a command held a scene; 0 if unknown."""
     began_ms = 0
     for record in timeline.commands:
         if record.refusal or record.at_ns < at_ns:

@@ -1,4 +1,4 @@
-"""The tasks of attached programs as people read them: a tree, each with what it waits for."""
+"""The tasks of attached programs as a tree of rows, each with what it waits for."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import TaskWait
 
-#: A loop is blocked by what its last sample saw, for so long after it.
+#: A loop counts as blocked by the function in its last sample for this long afterwards.
 _SEEN_NS: Final = 300 * NS_PER_MS
 _PLAIN: Final = {TaskWait.UNKNOWN: "not known", TaskWait.READY: "its loop"}
 
 
 class TaskRow(Struct, frozen=True):
-    """A task at an instant; its texts are worked out where they are read."""
+    """A task at an instant; its texts are computed when they are read."""
 
     task: TaskState
-    depth: int  # How many tasks wait for it, one for the other, up to one that nothing waits for
+    depth: int  # Its depth in the tree: the length of the chain of tasks that wait for it
     _of: _Told
 
     @property
@@ -50,7 +50,7 @@ class TaskRow(Struct, frozen=True):
 
     @property
     def waited_ns(self) -> int:
-        """For how long it had waited when the tasks were told last, or at least so long."""
+        """How long it had waited when the tasks were last recorded, or the least that is known."""
         return max(self._of.told_ns - self.task.since_ns, 0)
 
     @property
@@ -92,13 +92,13 @@ class TaskRow(Struct, frozen=True):
 
 class _Told(Struct, frozen=True, eq=False):
     strings: Sequence[str]
-    blocked: dict[int, str]  # By clock: the function that its loop is in
-    below: Counter[int]  # By task: how many others it waits for
-    told_ns: int  # When the tasks were told last: they may have gone on since
+    blocked: dict[int, str]  # The function that blocks the loop of each clock
+    below: Counter[int]  # How many others each task waits for
+    told_ns: int  # When the tasks were last recorded; they may have continued since
 
 
 def task_rows(history: History, timeline: Timeline) -> list[TaskRow]:
-    """Return the tasks of a state, each below the one that waits for it, by name beside others."""
+    """Return the tasks of a state, each below the one that waits for it; siblings by name."""
     tasks, strings = timeline.tasks, timeline.strings
     is_busy = {TaskWait.RUNNING, TaskWait.READY}
     busy = {task.clock_id for task in tasks.by_id.values() if task.wait in is_busy}
@@ -114,7 +114,7 @@ def task_rows(history: History, timeline: Timeline) -> list[TaskRow]:
 
 
 def blocked_by(history: History, clock_id: int, at_ns: int) -> str:
-    """Return the function that a loop was in when it was last sampled, empty if it is free."""
+    """Return the function in which a loop was when it was last sampled; empty if it is free."""
     samples = samples_around(history, at_ns - _SEEN_NS, at_ns).by_clock.get(clock_id, ())
     seen = [each for each in samples if at_ns - _SEEN_NS <= each.at_ns <= at_ns]
     if not seen or seen[-1].is_end or seen[-1].is_between_turns:

@@ -32,7 +32,7 @@ from inspector.extensions import registry_of
 from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import Field, LifeCycle, Mode, rate_chip, ratio_text
 
-#: Kinds of events that say at which rate a clock begins.
+#: Kinds of events with the first rate of a clock.
 _BEGINNINGS: Final = kinds_with(b=Unit.RATE)
 _CLOCKS: Final = frozenset({BlockerKind.CLOCK_PAUSED, BlockerKind.CLOCK_RATE, BlockerKind.DETACHED})
 
@@ -54,7 +54,7 @@ _LIFE_TEXTS: Final = {
 
 
 def ranked_blockers(call: Call) -> list[Blocker]:
-    """Return what blocks a call, as a headline names it."""
+    """Return what blocks a call, in the order in which a headline names it."""
     return sorted(call.blockers, key=lambda blocker: _RANKS[blocker.kind])
 
 
@@ -144,10 +144,10 @@ def _detached(history: History, timeline: Timeline, blocker: Blocker) -> Reason:
 def stands_still(
     timeline: Timeline, blocker: Blocker, name: str, more: Sequence[str] = (), ago: str = ""
 ) -> str:
-    """Return that the time of ``name`` stands still, and which clock stops it.
+    """Return a sentence that the time of ``name`` stands still, with the clock that stops it.
 
-    ``more`` are the names of the clocks above it that are stopped, too, and ``ago`` says for how
-    long; by default until the timeline's present.
+    ``more`` are the names of further clocks above it that are stopped, and ``ago`` is how long it
+    has been stopped, by default up to the timeline's present.
     """
     match blocker.kind:
         case BlockerKind.DETACHED:
@@ -214,7 +214,7 @@ def slowness(timeline: Timeline, clock_id: int, took_ns: int) -> str:
 
 
 def is_held(timeline: Timeline, past: CallPast) -> bool:
-    """Return whether the session is held: a program runs before the session tells so."""
+    """Return whether the session is held; a program counts as running until an event says it is."""
     held = past.transport
     was_held = bool(timeline.scene_path) or (held is not None and held.a == Mode.HELD)
     return was_held and not timeline.is_running

@@ -18,9 +18,9 @@ from inspector.vocabulary import RATE_DENOMINATOR, RawEvent, TimerKind
 
 #: The most firings to keep; older ones are only counted.
 KEPT_FIRINGS: Final = 64
-#: The most stretches to keep for each clock, those that matter most; at times twice as many.
+#: The stretches with most effect that are kept for each clock; up to twice as many for a while.
 KEPT_STRETCHES: Final = 200
-#: The most events of the call to keep, for going back.
+#: The most events of the call to keep, from which an earlier past can be derived.
 KEPT_EVENTS: Final = 100_000
 #: The most events to read, which takes about a quarter of a second.
 LONGEST_PAST: Final = 2_000_000
@@ -41,7 +41,7 @@ class Moment:
 
 class PastCall(Struct, frozen=True):
     cursor: int
-    at_ns: int  # Session instant that it was called for
+    at_ns: int  # Session instant it was called for; from attached programs, that of the call
     late_ns: int  # How much later the time source read; below 0 when it was called early
     next_ns: int  # Its next due instant, in local time; NEVER after the last call
     due_ns: int | None  # When it was due, in local time; None when that is no longer in the log
@@ -66,7 +66,7 @@ class Stretch(Struct):
     end_ns: int | None = None
 
     def effect_ns(self, since_ns: int, until_ns: int) -> int:
-        """Return how much time its clock lost or gained by it between two session instants."""
+        """Return how much time the clock lost or gained by it between two session instants."""
         end_ns = until_ns if self.end_ns is None else min(self.end_ns, until_ns)
         length_ns = max(0, end_ns - max(self.change.at_ns, since_ns))
         return length_ns * abs(RATE_DENOMINATOR - self.change.speed_n) // RATE_DENOMINATOR
@@ -81,8 +81,8 @@ class CallPast(ClockChangeReader):
     def __init__(self, call_id: CallId, longest: int = LONGEST_PAST) -> None:
         self.id = call_id  # The call
         self.longest = longest  # The most events to read
-        self.first = -1  # Where the past begins in the log
-        self.cursor = 0  # How far it was read
+        self.first = -1  # Cursor at which the past begins
+        self.cursor = 0  # Cursor up to which it was read
         self.added: Moment | None = None  # When it was scheduled
         self.origin: Moment | None = None  # Its call site (sid), and its TimerKind
         # When it was armed: its first due instant in local time, and its interval
@@ -96,7 +96,7 @@ class CallPast(ClockChangeReader):
         self.failed: Moment | None = None  # When its callback last raised
         self.failures = 0  # How often its callback raised
         self.rates: dict[int, ClockChange] = {}  # By clock: when its rate was last set
-        # By clock: its pauses, rates and moves; of very many, those of most effect
+        # Pauses, rates and moves by clock; if there are very many, those with most effect
         self.stretches: dict[int, list[Stretch]] = {}
         self._open: dict[tuple[int, str], Stretch] = {}
         self.removals: dict[int, ClockChange] = {}  # By clock: when it was removed
@@ -113,7 +113,7 @@ class CallPast(ClockChangeReader):
 
     @property
     def last_cursor(self) -> int:
-        """The last place in the log at which its own events prove that it existed."""
+        """The last cursor at which events of the call prove that it existed."""
         moments = (self.added, self.last, self.armed)
         return max((moment.cursor for moment in moments if moment), default=0)
 
@@ -134,12 +134,12 @@ class CallPast(ClockChangeReader):
         return self._begun[1]
 
     def begin(self, history: History, cursor: int) -> None:
-        """Begin where what is read up to a cursor begins, unless something was read before."""
+        """Set the beginning of a past to be read up to a cursor, unless reading has begun."""
         if self.first < 0:
             self.first = self.cursor = max(history.first, cursor - self.longest)
 
     def read(self, history: History, cursor: int) -> None:
-        """Read on up to a cursor, skipping what is too far back."""
+        """Read on up to a cursor, skipping events that are too far back."""
         self.begin(history, cursor)
         number = self.id.number
         own = {ADDED[Unit.MEMBER]} if self.id.is_member else MAY_BE_ABOUT_TIMERS

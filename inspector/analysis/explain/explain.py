@@ -35,7 +35,7 @@ from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration, format_instant, format_local_time
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
 
-#: What calls that nothing stops wait for, and calls that are due.
+#: Texts for calls that nothing stops, and for calls that are due.
 FIRES_IN: Final = "Fires in {left}, at {at}, if rates stay as they are."
 NOT_REACHED: Final = "Its due instant cannot be reached."
 OVERDUE: Final = "It is due and fires with the next wake-up."
@@ -53,9 +53,9 @@ def explain(
 ) -> Explanation:
     """Explain why something is not called at an instant, or why it was called when it was.
 
-    For a target, scheduler or component: what blocks everything below it. Later events are ignored.
-    The state at that instant may be given, and the events of the call that were gathered at an
-    earlier one; later ones are added to these.
+    For a target, scheduler or component: what blocks everything below it. Events after the instant
+    are ignored. The state at the instant may be given, and a past of the call gathered earlier, to
+    which newer events are added.
     """
     if timeline is None:
         timeline = history.state_at(at_ns)
@@ -76,14 +76,14 @@ def explain(
 
 
 def why_blocked(history: History, timeline: Timeline, call: Call, cursor: int, ago: str) -> str:
-    """Return the headline of a call that something blocks, paused for ``ago``, in words."""
+    """Return the headline of a blocked call; ``ago`` is in words how long it has been paused."""
     blockers = ranked_blockers(call)
     reason = blocker_reason(history, timeline, call, blockers[0], cursor)
     return _blocked_text(timeline, call, blockers, reason, ago)
 
 
 def interval_text(timeline: Timeline, call: Call) -> str:
-    """Return what is known of a call that waits, but for no instant."""
+    """Return a sentence about a call that does not wait for an instant."""
     rules = timeline.members.field_text(call.id.number, Field.RULES)
     counted = f", counted by “{rules}”" if rules else ""
     return f"Its interval is {format_duration(call.interval_ns)}{counted}."
@@ -135,7 +135,7 @@ class _Present:
         else:
             earlier = state_reasons(history, timeline, call.id.number)
         if self.is_stopped:
-            # What stops it is newest first, what delays it oldest first.
+            # Reasons why it is stopped are newest first, those of a delay oldest first.
             helps = Reason(what_would_help(timeline, call, self.fires), timeline.at_ns)
             reasons = [*blocked, helps, *waiting, *reversed(earlier)]
         else:

@@ -26,7 +26,7 @@ from inspector.events.timeline import Timeline
 from inspector.timebase import format_instant
 from inspector.vocabulary import MEMBER_REMOVED, NEVER, Field
 
-#: The most events between the removal of a frame timer and the end of its last call.
+#: The most events after the removal of a frame timer in which its last call ends.
 _CALL_AHEAD: Final = 2_000
 
 
@@ -119,7 +119,7 @@ class _Gone:
         return [*reasons, *ties_before(history, timeline, past), *failure_reasons(history, past)]
 
     def _set_again(self, call: Call) -> list[Reason]:
-        """Name the only pending timer with the same name and clock: the next in a chain."""
+        """Name the only pending timer with the same name and clock, which continues a chain."""
         table = self.timeline.timers
         rows = (table.row(other_id) for other_id in table.ids())
         wanted = (call.clock_id, call.name)
@@ -208,8 +208,8 @@ class _Gone:
         return Reason(f"This session never had a {self.what} of this number.", timeline.at_ns)
 
     def _later_title(self, place: int) -> str:
-        """Return what a call is titled once it is added, empty if it is unknown even then."""
-        # What kind of member it is follows in the next event.
+        """Return the title of a call once it is added; empty if it is unknown even then."""
+        # The kind of a member is in the event after that of its addition.
         events = 2 if self.past.id.is_member else 1
         call = call_of(self.history.state_before(place + events), self.past.id)
         return "" if call is None else call.title

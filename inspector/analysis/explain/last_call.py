@@ -30,7 +30,7 @@ from inspector.vocabulary import (
     what_was_raised,
 )
 
-#: Rounding alone makes session and local time differ by less than this.
+#: Smaller differences between session and local time may be due to rounding.
 _SAME_NS: Final = NS_PER_MS
 #: The most pauses, rates and moves of its clocks to list.
 _MOST_STRETCHES: Final = 6
@@ -54,7 +54,7 @@ def member_past(history: History, timeline: Timeline, past: CallPast) -> list[Re
 
 
 def state_reasons(history: History, timeline: Timeline, number: int) -> list[Reason]:
-    """Return since when a machine, or the machine of a transition, has been in its state."""
+    """Return the state of a machine, or of a transition's machine, with the instant it began."""
     member = timeline.members.by_id[number]
     is_edge = member.kind is MemberKind.EDGE
     machine_id = member.parent_id if is_edge else number
@@ -122,7 +122,8 @@ def timer_origin(
     if is_open and last is not None:
         local_ns = last.due_ns
         if local_ns is not None and not timeline.scene_path:
-            # A scene tells when a timer was due, a program when it called it.
+            # An event of a scene has the instant at which the timer was due, one of an attached
+            # program that of the call.
             local_ns += last.late_ns
         elif last.late_ns < 0 or last.next_ns == last.due_ns:
             # It was called before it was due, so the state then tells its local time.
@@ -172,7 +173,7 @@ def _wait(  # noqa: PLR0913, PLR0917 - the beginning of the wait, in three units
 
 
 def _stretches(timeline: Timeline, past: CallPast, call: Call, since_ns: int) -> list[Reason]:
-    """Return the pauses, rates and moves of most effect in the order of time; count the others."""
+    """Return the pauses, rates and moves with most effect, in order of time; count the others."""
     at_ns, count = timeline.at_ns, 0
     ranked: list[tuple[tuple[int, bool, int], Stretch, str]] = []
     for clock in timeline.path(call.clock_id):
@@ -184,11 +185,11 @@ def _stretches(timeline: Timeline, past: CallPast, call: Call, since_ns: int) ->
             and ((effect_ns := each.effect_ns(since_ns, at_ns)) or each.change.at_ns >= since_ns)
             and (each.change.at_ns >= since_ns or each.end_ns is not None)
         ]
-        # Numbers also count the stretches that were not kept.
+        # The numbers of stretches also count those that were not kept.
         count += mine[-1][0].number - mine[0][0].number + 1 if mine else 0
         for each, effect_ns in mine:
             if each.change.kind != "move" and each.change.at_ns == current_ns:
-                # What stops the clock at present is a reason of its own.
+                # The stretch that stops the clock at present is listed as a separate reason.
                 count -= 1
                 continue
             rank = effect_ns, each.change.kind == "move", each.change.cursor
@@ -198,7 +199,8 @@ def _stretches(timeline: Timeline, past: CallPast, call: Call, since_ns: int) ->
     alike: dict[tuple[object, ...], list[Stretch]] = {}
     for _, each, name in listed:
         change, lasted_ns = each.change, _lasted_ns(timeline, each)
-        # A long pause is not hidden among short ones.
+        # Stretches of a different order of magnitude are listed separately, so that a long pause
+        # is not hidden among short ones.
         magnitude = -1 if lasted_ns is None else len(str(lasted_ns))
         who = subject_of(timeline, change.cause or 0)
         key = name, change.kind, change.speed_n, who, magnitude
@@ -213,7 +215,7 @@ def _stretches(timeline: Timeline, past: CallPast, call: Call, since_ns: int) ->
 
 
 def _overlap(stretches: list[Stretch], since_ns: int, at_ns: int) -> list[Reason]:
-    """Return how much time stretches cover together, if some of them are at the same time."""
+    """Return how much time stretches cover together, if some of them overlap."""
     spans = sorted(
         (max(each.change.at_ns, since_ns), at_ns if each.end_ns is None else each.end_ns)
         for each in stretches
@@ -230,20 +232,20 @@ def _overlap(stretches: list[Stretch], since_ns: int, at_ns: int) -> list[Reason
 
 
 def _lasted_ns(timeline: Timeline, stretch: Stretch) -> int | None:
-    """Return how long a stretch was, ``None`` while it lasts and for what ends at once."""
+    """Return how long a stretch was; ``None`` while it lasts, and for moves, which end at once."""
     begin_ns, end_ns = stretch.change.at_ns, stretch.end_ns
     is_over = end_ns is not None and begin_ns < end_ns <= timeline.at_ns
     return end_ns - begin_ns if is_over and end_ns is not None else None
 
 
 def _alike(timeline: Timeline, stretches: list[Stretch]) -> Reason:
-    """Return changes of a kind of one clock, made by the same, as one sentence."""
+    """Return changes of one kind, of the same clock and by the same origin, as a sentence."""
     first, name = stretches[0], timeline.clocks[stretches[0].change.clock_id].name
     change = first.change
     text = f"{subject_of(timeline, change.cause or 0)} {_done(change, name)}"
     lasted = [ns for each in stretches if (ns := _lasted_ns(timeline, each)) is not None]
     if lasted:
-        # A rate and a count are not to be read as one number.
+        # A comma keeps a rate and a count from being read as one number.
         comma = "," if change.kind == "rate" else ""
         if len(lasted) == 1:
             text += f" for {format_duration(lasted[0])}"

@@ -41,9 +41,9 @@ from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import NEVER
 
-#: Every host has lateness below this.
+#: On every host, timers are late by less than this.
 LATE_NS: Final = NS_PER_MS
-#: Of shorter turns there are no samples.
+#: Shorter turns are not sampled.
 _SAMPLED_NS: Final = 10 * NS_PER_MS
 #: Stacks beyond this number are not listed.
 _MOST_STACKS: Final = 3
@@ -54,7 +54,7 @@ _MOST_NAMED: Final = 4
 def lateness_reasons(
     history: History, timeline: Timeline, past: CallPast, firing: PastCall
 ) -> list[Reason]:
-    """Return why a call was late or early, nothing if it was on time."""
+    """Return why a call was late or early; empty if it was on time."""
     if firing.is_out_of_turn:
         return [_out_of_turn(history, firing)]
     if firing.late_ns < LATE_NS:
@@ -64,7 +64,7 @@ def lateness_reasons(
     before = history.state_before(firing.cursor)
     window = window_of(before, past.id.number, firing.at_ns, firing.late_ns)
     if window is not None:
-        # The event of an attached program has the instant of the call, not that it was for.
+        # Events of attached programs have the instant of the call, not that at which it was due.
         firing = structs.replace(firing, at_ns=window[0])
         sampled = []
         if firing.late_ns >= _SAMPLED_NS:
@@ -103,7 +103,7 @@ def _sampled(  # noqa: PLR0913, PLR0917 - the call, its past and its place
     firing: PastCall,
     frame: int | None,
 ) -> list[Reason]:
-    """Return what samples of the loop say about a late call; nothing if there are none."""
+    """Return what samples of the loop show about a late call; empty if there are none."""
     lateness = lateness_at(history, before, timer_id, *window)
     if not lateness.shares:
         return []
@@ -115,7 +115,7 @@ def _sampled(  # noqa: PLR0913, PLR0917 - the call, its past and its place
 def overdue_reasons(
     history: History, timeline: Timeline, timer_id: int, due_ns: int
 ) -> list[Reason]:
-    """Return what keeps a timer that is due, nothing if most of that is not known."""
+    """Return what keeps a timer that is due waiting; empty if most of that is unknown."""
     if timeline.at_ns - due_ns < _SAMPLED_NS:
         return []
     lateness = lateness_at(history, timeline, timer_id, due_ns, timeline.at_ns)
@@ -127,7 +127,7 @@ def overdue_reasons(
 
 
 def kept_reasons(history: History, timeline: Timeline) -> tuple[int, list[Reason]]:
-    """Return how many timers are late so far, and what keeps the first, if that is known."""
+    """Return how many timers are late so far, and what keeps the first one waiting, if known."""
     timeline.resolve_dues()
     dues_ns = timeline.timers.numpy("session_due")
     late = int((dues_ns <= timeline.at_ns - _SAMPLED_NS).sum())
@@ -160,7 +160,7 @@ def _advice(lateness: Lateness, at_ns: int) -> list[Reason]:
 
 
 def repetition_reasons(history: History, past: CallPast, cursor: int) -> list[Reason]:
-    """Return why a timer was called more than once in a frame, nothing if it was not."""
+    """Return why a timer was called more than once in a frame; empty if it was not."""
     last = past.last
     if last is None or past.fired < 2:  # noqa: PLR2004 - called twice
         return []
@@ -301,7 +301,7 @@ def _timers_before(
         ]
         if not earlier or took_ns < LATE_NS:
             continue
-        # Time before it was due did not delay it.
+        # Only the time after the timer was due delayed it.
         began_ns = min(earlier)[0]
         overlap_ns = min(began_ns + took_ns, firing.read_ns) - max(due_ns, began_ns)
         if overlap_ns < LATE_NS:

@@ -17,11 +17,11 @@ from inspector.events.history import History
 from inspector.events.schema import ADDED, Unit
 from inspector.events.timeline import Timeline
 
-#: No suspect is named among more timers than this.
+#: Among more timers than this, no suspect is named.
 _MOST_CANDIDATES: Final = 40
 #: The suspect accounts for at least this share of the time.
 _SHARE: Final = 0.5
-#: A call nested in the longest call is named instead of it from this share of its time.
+#: A nested call that takes at least this share of the call around it is named instead of that.
 _INNER_SHARE: Final = 0.6
 
 
@@ -43,7 +43,7 @@ def suspect(
 ) -> Suspect | None:
     """Return the timer called that probably took most of the time, ``None`` if undecided.
 
-    They took ``took_ns`` together; frames around the cursor are compared.
+    The timers took ``took_ns`` together; frames around the cursor are compared.
     """
     timer_sets, labels = _timer_sets(history, timeline, cursor)
     mine = {labels.get(number, "") for number in called}

@@ -15,7 +15,7 @@ from inspector.analysis.lanes.lane_columns import Steps
 from inspector.clocks.rate import D, local_ns, moved, reanchored
 from inspector.events.timeline import Timeline
 
-#: The effective step of a removed clock.
+#: The rate in force of a removed clock.
 GONE: Final = -1
 
 
@@ -64,17 +64,17 @@ class ClockPast(Steps):
         return (self.value[-1], self._off[-1], self.rate_n[-1], self.parent[-1], self.paused[-1])
 
     def mapped(self, place: int, above_ns: int) -> int:
-        """Return the local time at a parent's local time, by a step."""
+        """Return the local time at a local time of the parent, as the step at ``place`` maps it."""
         return local_ns(above_ns, self.value[place], self._off[place])
 
 
 class ClockPasts:
     def __init__(self, *, has_rates: bool = True) -> None:
-        self.has_rates = has_rates  # Whether a rate can be other than 1, so that it is worth a word
+        self.has_rates = has_rates  # Whether rates can differ from 1, so that they are shown
         self.strings: Sequence[str] = ("",)
         self.by_id: dict[int, ClockPast] = {}
         self.version = 0  # Increases when a clock is added, removed or moved
-        self.rates_version = 0  # Increases when the rate of one changes, or whether it is paused
+        self.rates_version = 0  # Increases when a clock is paused, resumed or gets another rate
 
     def local_ns(self, clock_id: int, at_ns: int) -> int | None:
         steps: list[tuple[ClockPast, int]] = []
@@ -160,7 +160,7 @@ class ClockPasts:
             past = ClockPast(self.strings[name])
         elif past.value[-1] != GONE:
             raise ValueError(f"clock {subject} cannot be added")
-        # As in the timeline: until it is anchored, its time is its parent's.
+        # As in the timeline: until the clock is anchored, its time is that of its parent.
         past.step(at_ns, D, 0, D, parent, 0, 0)
         self.by_id[subject] = past
         self.version += 1
@@ -178,7 +178,7 @@ class ClockPasts:
         past = self.by_id[subject]
         n, off, _, parent, paused = past.last
         new = n if paused else rate_n
-        # A pause goes on for the reason that it has.
+        # A new rate during a pause does not change the cause of the pause.
         cause = past.cause[-1] if paused else cause
         self._change(at_ns, subject, new, rate_n, paused, cause, (n, off, parent))
 

@@ -1,7 +1,7 @@
 """The data of one lane in append-only columns: instants, and steps between states.
 
-Queries use bisection and count what shares a column of pixels, so their cost is the length of
-the answer times the logarithm of the column.
+Queries use bisection, and count the records of each column of pixels, so their cost is the length
+of the answer times the logarithm of the length of the column.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def view_of(column: array[int]) -> NDArray[np.int64]:
 def found_in(
     column: array[int], instants_ns: NDArray[np.int64], side: Literal["left", "right"] = "left"
 ) -> NDArray[np.int64]:
-    """Return the places of ascending instants in a column, of which few are between them."""
+    """Return the places of ascending instants in a column that has few values between them."""
     first = bisect_left(column, int(instants_ns[0]))
     last = bisect_right(column, int(instants_ns[-1]))
     return first + np.searchsorted(view_of(column)[first:last], instants_ns, side)
@@ -42,7 +42,7 @@ class Instants:
 
     def __init__(self) -> None:
         self.at_ns = array("q")
-        self.value = array("q")  # A number of each: its lateness or duration, in nanoseconds
+        self.value = array("q")  # The lateness or the duration of each, in nanoseconds
         self.subject = array("q")  # The subject of each: a timer, a member, an index in a list
         self.highest = 0  # The highest value
         self._pyramid: Pyramid | None = None
@@ -89,9 +89,9 @@ class Instants:
         return best
 
 
-#: So many timers that have ended may stay beside as many that are pending.
+#: Ended timers are removed when they are this many more than the pending ones.
 _MOST_ENDED = 64
-#: What was found at a version, of so many that were asked for.
+#: The last answer of ``first``: the version, how many timers were wanted, and those found.
 _NOTHING_FOUND: Final[tuple[int, int, list[int]]] = (-1, 0, [])
 
 
@@ -99,13 +99,13 @@ class PendingTimers:
     __slots__ = ("_first", "_found", "_lane_by_timer", "_lanes", "_numbers", "count", "version")
 
     def __init__(self, lane_by_timer: RowByNumber, *lanes: int) -> None:
-        self._lane_by_timer = lane_by_timer  # The lanes of all pending timers, by their numbers
-        self._lanes = set(lanes)  # Those that are meant
+        self._lane_by_timer = lane_by_timer  # The lane of each pending timer, by its number
+        self._lanes = set(lanes)  # The lanes whose timers belong here
         self.count = 0
         self.version = 0  # Increases when a timer is added or ends
-        # Timers that end stay here for a while: looking for each would take too long.
+        # Ended timers stay here for a while, because finding each would take too long.
         self._numbers = array("q")
-        self._first = 0  # Those in front of it have ended
+        self._first = 0  # All timers before this place have ended
         self._found = _NOTHING_FOUND
 
     def __len__(self) -> int:
@@ -124,7 +124,7 @@ class PendingTimers:
             if numbers[place] in self:
                 found.append(numbers[place])
             place += 1
-        # Those that have ended are passed over once.
+        # Move the timers found behind the ended ones, so that these are skipped only once.
         self._first = place - len(found)
         numbers[self._first : place] = array("q", found)
         self._found = self.version, most, found
@@ -170,7 +170,7 @@ class PendingTimers:
 
 class Levels(Struct, frozen=True, eq=False):
     clock_id: int
-    label: str  # What is counted
+    label: str  # The name of the counter
     unit: str
     at_ns: NDArray[np.int64]  # Instants, in order
     value: NDArray[np.float64]  # The value from then on
@@ -184,13 +184,13 @@ class Levels(Struct, frozen=True, eq=False):
         return int(np.searchsorted(self.at_ns, at_ns, side="right")) - 1
 
     def highest(self, edges_ns: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the highest value between each instant and the next; not a number before all."""
+        """Return the highest value from each instant to the next; NaN before the first value."""
         if not len(self.value):
             return np.full(len(edges_ns) - 1, np.nan)
         places = np.searchsorted(self.at_ns, edges_ns, side="right") - 1
         begins = np.maximum(places[:-1], 0)
         stretches = np.stack((begins, np.maximum(places[1:], begins) + 1), axis=1).ravel()
-        # The last may end behind the values.
+        # The last stretch may end after the last value.
         values = np.append(self.value, -np.inf)
         found = np.maximum.reduceat(values, stretches)[::2]
         found[places[1:] < 0] = np.nan
@@ -202,7 +202,7 @@ class Levels(Struct, frozen=True, eq=False):
 
 @runtime_checkable
 class KnownPast(Protocol):
-    """A past with counters and slices, all of which are known."""
+    """A past whose counters and slices are known as a whole."""
 
     @property
     def levels(self) -> Sequence[Levels]:
@@ -214,7 +214,7 @@ class KnownPast(Protocol):
 
     @property
     def opened(self) -> int:
-        """The cursor from which on all events are of frames and slices."""
+        """The cursor after which all events are about frames and slices."""
 
 
 class Steps:

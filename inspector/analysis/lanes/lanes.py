@@ -46,22 +46,23 @@ if TYPE_CHECKING:
     from inspector.events.annotations import Annotation
 
 _CALLED: Final = TIMED_CALLS | {MemberKind.HOOK}
-#: So many new timers are added at once.
+#: The most new timers to add at once.
 _MANY: Final = 4_096
-#: Up to so many events are read one by one without a look at how many lanes they have made.
+#: Events are read in parts of this many; after each part the number of new lanes is checked.
 _FEW: Final = 512
-#: No more is read at once when so many lanes were made: a lane takes as long as ten events.
+#: A read ends after this many new lanes, because a lane takes as long as ten events.
 _MOST_NEW_LANES: Final = 256
-#: Lanes with fewer new timers on average are quicker one timer at a time.
+#: Timers are added at once if there are at least this many for each lane; fewer are faster singly.
 _FEW_LANES: Final = 16
-#: How many lanes of one call site are a family if their labels share a word, and if not.
+#: The least number of lanes of a call site that form a family, if their labels share a word, and
+#: if not.
 _LEAST_FAMILY: Final = 2
 _LEAST_STRANGERS: Final = 3
-#: What the lanes of a clock are sorted by.
+#: The key by which the lanes of a clock are sorted.
 KIND_OF: Final = attrgetter("kind")
 #: The state of a removed machine.
 GONE_STATE: Final = -1
-#: Those of a lane that has none.
+#: The steps and the timers of a lane that has none.
 _NO_STEPS: Final = Steps()
 _NO_TIMERS: Final = PendingTimers(RowByNumber())
 
@@ -114,19 +115,19 @@ class Lane(Struct, eq=False):
     levels: Levels | None = None
     spans: Spans | None = None
     pending: PendingTimers = _NO_TIMERS
-    number: int = -1  # Of a lane of timers, among these
+    number: int = -1  # The place of a lane of timers among these lanes
     sid: int = 0  # Number of a timer's label in the string table
-    # Number of the text of the call site at which its timers were made, 0 for unknown.
+    # Number of the text of the call site at which its timers were made, 0 if unknown.
     site: int = 0
-    # The lane of all timers made there, once their labels are on several lanes; that of all calls
-    # in frames.
+    # The lane of all timers of the call site, once they are on several lanes; for a lane of calls,
+    # the lane of all calls in frames.
     family: Lane | None = None
     members: list[Lane] = field(default_factory=list)
     words: list[str] = field(default_factory=list)  # The words that all labels of a family share
 
     @property
     def title(self) -> str:
-        """What it is called: a family by the words that the labels share, else by its call site."""
+        """Its name; that of a family is the words that its labels share, else its call site."""
         if not self.members:
             return self.label
         if self.kind is LaneKind.CALL:
@@ -136,24 +137,24 @@ class Lane(Struct, eq=False):
 
     @property
     def key(self) -> LaneKey:
-        """What identifies it across sessions."""
+        """Identifies the lane across sessions."""
         return self.kind, self.clock_id, self.label
 
 
 class LaneStore:
     """All lanes of a session, read from its history by cursor."""
 
-    # The most events to read at once, in some 3 ms, so that a long log does not block the window
+    # The most events to read at once (in 3 ms), so that a long log does not block the window
     most_at_once = 4_096
 
     def __init__(self, *, has_rates: bool = True) -> None:
         self.clocks = ClockPasts(has_rates=has_rates)
-        self.blocks = Blocks()  # In which stretches functions blocked the loops of clocks
+        self.blocks = Blocks()  # The stretches in which functions blocked the loops of clocks
         self.lanes: dict[LaneKey, Lane] = {}
-        self.by_clock: dict[int, list[Lane]] = {}  # The same, of each clock in the order of kinds
+        self.by_clock: dict[int, list[Lane]] = {}  # The same lanes by clock, in the order of kinds
         self.annotations: tuple[Annotation, ...] = ()
-        # By machine: the transitions that were refused, as instants whose value is the transition
-        # (sid) and whose subject is the reason (sid)
+        # Refused transitions by machine, as instants whose value is the transition (sid) and whose
+        # subject is the reason (sid)
         self.refusals: dict[int, Instants] = {}
         self.cursor = 0
         self.read_ns = 0
@@ -164,7 +165,7 @@ class LaneStore:
         self._known: KnownPast | None = None
         self._strings: Sequence[str] = ("",)
         self.timer_lanes: list[Lane] = []
-        # The places there of the lanes of pending timers, by the numbers of these
+        # The place in timer_lanes of the lane of each pending timer, by its number
         self._lane_by_timer = RowByNumber()
         self._families: dict[tuple[int, int], Lane] = {}
         self._lane_of_member: dict[int, Lane] = {}
@@ -173,7 +174,7 @@ class LaneStore:
             kind: self._lane(kind, 0, kind.text.capitalize())
             for kind in (LaneKind.MARKS, LaneKind.COMMANDS, LaneKind.FAILURES, LaneKind.HITS)
         }
-        self._listed: tuple[int, ...] = ()  # How many there were of each when last looked at
+        self._listed: tuple[int, ...] = ()  # The lengths of these lists when they were last read
         self._lane(LaneKind.BOOKMARKS, 0, "Bookmarks")
         samples = self.blocks.samples
         self._fold = handlers_of(self) | handlers_of(self.clocks) | handlers_of(samples)
@@ -192,7 +193,7 @@ class LaneStore:
         return self._lane_of_member.get(subject_id)
 
     def read(self, history: History, timeline: Timeline) -> int:
-        """Read new events, at most :attr:`most_at_once`; returns how many are left."""
+        """Read new events, at most :attr:`most_at_once`; return how many are left."""
         self._read_strings(history)
         if history is not self._history:
             self._history = history
@@ -233,9 +234,9 @@ class LaneStore:
         self.read_ns = at_ns
 
     def _parts(self, history: History, end: int) -> Iterator[tuple[int, Iterable[RawEvent]]]:
-        """Yield the events up to a cursor, each part with the cursor after it.
+        """Yield the events up to a cursor in parts, each with the cursor after it.
 
-        New timers that are added at once are not among them.
+        New timers that are added at once are not among the events.
         """
         at = self.cursor
         if end - at <= _FEW or not isinstance(history, LogHistory):
@@ -257,7 +258,7 @@ class LaneStore:
                     yield at, few
 
     def _add_known(self, past: KnownPast) -> None:
-        """Take what does not have to be read event by event."""
+        """Add counters and slices, which do not have to be read event by event."""
         for levels in past.levels:
             self._lane(LaneKind.COUNTER, levels.clock_id, levels.label).levels = levels
         for spans in past.spans:
@@ -385,7 +386,7 @@ class LaneStore:
 
     def _on_timer_added(self, _at_ns: int, subject: int, a: int, b: int) -> None:
         lane = self._timer_lane(subject, a, b)
-        # Where events are damaged, it may be pending.
+        # If events are damaged, the timer may still be pending.
         if subject in self._lane_by_timer:
             self._end_timer(subject)
         self._lane_by_timer[subject] = lane.number
@@ -397,7 +398,7 @@ class LaneStore:
         self._note_site(self.timer_lanes[self._lane_by_timer[subject]], a)
 
     def _note_site(self, lane: Lane, site: int) -> None:
-        """Note where the timers of a lane are made; lanes of one site are a family."""
+        """Note the call site of the timers of a lane; lanes of one site form a family."""
         if not site or lane.site:
             return
         lane.site = site
@@ -481,7 +482,7 @@ class LaneStore:
             self._lane_of_member[number] = lane
 
     def _gather_call(self, lane: Lane) -> None:
-        """Add a new lane to that of all calls of its clock, which has no call site."""
+        """Add a new lane to the family of all calls of its clock, which has no call site."""
         family = self._families.get((lane.clock_id, 0))
         if family is None:
             family = self._families[lane.clock_id, 0] = Lane(LaneKind.CALL, lane.clock_id, "")

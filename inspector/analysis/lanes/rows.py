@@ -23,7 +23,7 @@ class LaneRow(Struct, frozen=True, eq=False):
     depth: int
     lane: Lane | None  # Its records; None for a clock
     subject_id: int
-    has_parts: bool = False  # Whether something below it can be collapsed
+    has_parts: bool = False  # Whether it has rows below it that can be collapsed
     is_folded: bool = False
     is_pinned: bool = False
     is_gone: bool = False
@@ -43,12 +43,12 @@ class LaneRow(Struct, frozen=True, eq=False):
 
     @property
     def is_group(self) -> bool:
-        """Whether it stands for several lanes, which can be shown below it."""
+        """Whether it is the row of several lanes, which can be shown below it."""
         return self.has_parts and self.kind is not LaneKind.CLOCK
 
     @property
     def is_of_several(self) -> bool:
-        """Whether it stands for several things, of which a click on its header selects none."""
+        """Whether it is the row of several things, none of which a click on its header selects."""
         return self.is_group and not self.subject_id
 
 
@@ -59,16 +59,16 @@ class RowChoices(Struct):
     hidden: set[LaneKind] = field(default_factory=set)
     words: tuple[str, ...] = ()  # Words that the label of a lane must contain, in lower case
     branch: int = 0  # The clock that is shown with what is below it, 0 for all
-    # Lanes that were moved, and those beside them, in their order.
+    # Lanes that were moved, and their siblings, in the order shown.
     order: list[LaneKey] = field(default_factory=list)
 
     def rank(self, key: LaneKey) -> int:
-        """Return what lanes beside each other are sorted by; those not moved come last."""
+        """Return the sort key of a lane among its siblings; lanes that were not moved come last."""
         return self.order.index(key) if self.order and key in self.order else len(self.order)
 
 
 def quiet_lanes(store: LaneStore, low_ns: float, high_ns: float) -> frozenset[Lane]:
-    """Return the lanes of timers that nothing waits for, with nothing in view."""
+    """Return the lanes of timers that have no pending timer and nothing in view."""
     return frozenset(
         lane
         for lane in store.timer_lanes
@@ -107,7 +107,7 @@ class _Rows:
             for lane in self._store.by_clock.get(0, ())
             if len(lane.instants) or lane.kind not in OCCASIONAL
         ]
-        # No recursion: clocks nest deeper than Python calls.
+        # Without recursion, because clocks may nest deeper than Python calls.
         roots = self._children.get(0, [])
         if self._choices.branch in self._store.clocks.by_id:
             roots = [self._choices.branch]
@@ -142,7 +142,7 @@ class _Rows:
 
     def _rows_below(self, number: int, lanes: list[Lane], depth: int) -> list[LaneRow]:
         if self._choices.words:
-            # What is looked for is not folded away.
+            # Lanes that match a filter are not folded away.
             return [self._row(lane, depth) for lane in lanes if self._is_wanted(lane.label)]
         begin = bisect_left(lanes, LaneKind.TIMER, key=KIND_OF)
         end = bisect_right(lanes, LaneKind.TIMER, begin, key=KIND_OF)
@@ -169,9 +169,9 @@ class _Rows:
         return rows
 
     def _gathered(self, timers: list[Lane]) -> tuple[dict[Lane, list[Lane]], list[Lane]]:
-        """Return lanes that are alone, or of families by these, and the quiet ones.
+        """Return the lanes of each family, a single lane as its own family, and the quiet lanes.
 
-        Where something waits comes first.
+        Families with a pending timer come first.
         """
         families: dict[Lane, list[Lane]] = {}
         resting: list[Lane] = []
@@ -191,7 +191,7 @@ class _Rows:
         self, key: LaneKey, title: str, lane: Lane | None, members: list[Lane], depth: int
     ) -> list[LaneRow]:
         is_folded = key not in self._choices.unfolded
-        # Several calls are not one thing that could be selected, as timers of one line are.
+        # A group of calls cannot be selected as one thing, unlike timers of one line.
         subject = lane.subject_id if lane is not None and lane.kind is LaneKind.TIMER else 0
         row = LaneRow(
             *(key, depth, lane, subject),

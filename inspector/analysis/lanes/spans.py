@@ -1,4 +1,4 @@
-"""The slices of a thread on a lane: stretches of time by the million, of which no copy is made."""
+"""The slices of a thread on a lane: millions of stretches of time, which are not copied."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing_extensions import override
 #: Whole numbers in as few bytes as they need.
 NarrowColumn: TypeAlias = "NDArray[np.signedinteger[Any]]"
 
-#: Spans that are looked at together, and those that share an earliest beginning.
+#: Spans that are processed at once, and spans for which one earliest beginning is kept.
 _AT_ONCE: Final = 1 << 18
 _TOGETHER: Final = 1 << 8
 _NOTHING: Final = np.zeros(0, dtype=np.int64)
@@ -34,7 +34,7 @@ class Spans(Sequence[int]):
     """The spans of one track, as a sequence of the instants at which they end."""
 
     def __init__(self, clock_id: int, columns: SpanColumns, track: int) -> None:
-        """Take the spans of a track, which are looked up when they are asked for."""
+        """Refer to the spans of a track; their places are found when first needed."""
         self.clock_id = clock_id
         self._columns = columns
         self._track = track
@@ -45,7 +45,7 @@ class Spans(Sequence[int]):
 
     @cached_property
     def _earliest(self) -> NDArray[np.int64]:
-        """For each :data:`_TOGETHER`, the earliest beginning of them and all that follow."""
+        """For each :data:`_TOGETHER` spans, the earliest beginning of these and all later ones."""
         found = [
             self._columns.start_ns[self._places[start : start + _TOGETHER]].min()
             for start in range(0, len(self), _TOGETHER)
@@ -76,13 +76,13 @@ class Spans(Sequence[int]):
         return self._columns.subject[self._places[indices]].astype(np.int64)
 
     def within(self, low_ns: float, high_ns: float) -> tuple[int, int]:
-        """Return the indices of those that end from ``low_ns`` up to, not including, the other."""
+        """Return the range of indices of spans that end from ``low_ns`` to before ``high_ns``."""
         return bisect_left(self, low_ns), bisect_left(self, high_ns)
 
     def before(self, edges_ns: NDArray[np.int64]) -> NDArray[np.int64]:
         low = np.zeros(len(edges_ns), dtype=np.int64)
         high = np.full(len(edges_ns), len(self), dtype=np.int64)
-        # All edges at once, by bisection: the ends are no column that could be searched.
+        # Bisection for all edges at once; searchsorted would need a column of all ends.
         for _ in range(len(self).bit_length()):
             middle = (low + high) >> 1
             ends, _took_ns = self.of(np.minimum(middle, len(self) - 1))
@@ -96,10 +96,10 @@ class Spans(Sequence[int]):
         """Return the spans that overlap a stretch.
 
         Args:
-            most: The most to return, the longest; ``None`` for all.
+            most: Return only this many, the longest; ``None`` for all.
 
         Returns:
-            Their indices, in order unless there are more, and how many overlap it.
+            Their indices, in order unless some are left out, and how many spans overlap it in all.
         """
         first = bisect_left(self, low_ns)
         last = min(int(np.searchsorted(self._earliest, high_ns)) * _TOGETHER, len(self))
@@ -118,7 +118,7 @@ class Spans(Sequence[int]):
 
 
 def depths_of(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how many slices each lies within."""
+    """Return how many slices each slice is nested in."""
     depths = np.zeros(len(starts), dtype=np.int64)
     around: list[int] = []
     for place in np.lexsort((-ends, starts)).tolist():

@@ -12,14 +12,14 @@ from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_SECOND, format_duration
 from inspector.vocabulary import NEVER
 
-#: Timers of a lane that are looked at.
+#: The most timers of a lane that are considered.
 MOST_TIMERS: Final = 64
-#: Before the name of the clock that is to be resumed.
+#: Precedes the name of the clock that has to be resumed.
 PAUSE_SIGN: Final = "‖ "
 
 
 class LaneWait(NamedTuple):
-    # How long until the first of them fires, if that is beyond what is in view, or else 0.
+    # How long until the first timer fires, if that is to the right of the view, else 0.
     due_in_ns: int = 0
     late_ns: int = 0  # How long ago it should have fired, 0 if it is not late
     # Names of the clocks that have to be resumed before one can fire, the nearest first.
@@ -28,7 +28,7 @@ class LaneWait(NamedTuple):
 
     @property
     def briefs(self) -> tuple[str, ...]:
-        """What is said of several pauses where room is scarce, and where it is scarcer."""
+        """Shorter texts for several paused clocks, the longer one first; empty for one clock."""
         count = len(self.paused)
         if count <= 1:
             return ()
@@ -36,7 +36,7 @@ class LaneWait(NamedTuple):
         return first, f"{PAUSE_SIGN}{count} clocks"
 
     def text(self, least_late_ns: float) -> str:
-        """Return it in a few words; of what is late by less than this, nothing."""
+        """Return the wait in a few words, without a lateness up to ``least_late_ns``."""
         if self.paused:
             return f"{PAUSE_SIGN}{one_line(', '.join(self.paused))}"
         if self.late_ns > least_late_ns:
@@ -72,7 +72,7 @@ def timer_rows(lane: Lane, timeline: Timeline, most: int, *, is_past: bool) -> l
 
 
 def calm_duration(duration_ns: int) -> str:
-    """Return how long something lasts that is counted down: in tenths of a second."""
+    """Return a duration that is counted down, in tenths of a second so that it changes calmly."""
     tenths = round(duration_ns / (NS_PER_SECOND / 10)) * (NS_PER_SECOND // 10)
     if NS_PER_SECOND <= tenths < 100 * NS_PER_SECOND:
         return f"{tenths / NS_PER_SECOND:.1f} s"

@@ -1,8 +1,9 @@
 """Attribution of the shares of a lateness.
 
-A sample stands for the time since the one before. Of that time the collections and stops are known
-exactly, then the processor time of the thread, and the time that it was ready without a processor;
-the rest is what it waited for, or what ran instead. What no sample stands for is not known.
+A sample stands for the time since the one before. Known exactly of that time are the collections
+and stops, then the processor time of the thread, and the time for which it was ready without a
+processor. In the rest it waited, or another thread ran instead. Time for which no sample stands is
+unknown.
 """
 
 from __future__ import annotations
@@ -21,32 +22,32 @@ from inspector.analysis.lateness.samples import AROUND_NS, Place, Sample, Sample
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import CallKind
 
-#: A function is named instead of its caller from this share of the time on.
+#: A function with at least this share of its caller's time is named instead of the caller.
 _INNER_SHARE: Final = 0.8
-#: Functions of a frame are told apart from this share on.
+#: Functions of a frame with at least this share are named separately.
 _PART_SHARE: Final = 0.15
-#: Less than this of a sample is not told from the rest of it.
+#: A smaller part of a sample is added to the rest of it.
 _LEAST_PART: Final = 0.15
 _LEAST_NS: Final = NS_PER_MS
-#: Other threads had the interpreter if they used so much of the time that a thread could have run;
-#: they may have waited for a processor themselves.
+#: Another thread had the interpreter if it ran for this share of the time; it may have waited for a
+#: processor for the rest.
 _OTHERS: Final = 0.25
-#: A thread that ran for less of the time has mostly waited, or hardly run.
+#: A thread has mostly waited, or hardly run, if it ran for less than these shares of the time.
 _MOSTLY: Final = 0.5
 _HARDLY: Final = 0.1
-#: Many short calls: from so many samples on, of so many different calls among them, none of which
-#: has more than this share.
+#: Many short calls have at least this many samples, of at least this share of different calls, none
+#: of which has more than the last share of the time.
 _LEAST_SAMPLES: Final = 5
 _DIFFERENT: Final = 0.5
 _SHORT: Final = 0.3
-#: Files whose functions call what a loop calls: what follows is the program's.
-#: The lack of a processor counts as the cause if it is so many times as long as anything else.
+#: The lack of a processor counts as the cause if it is this many times as long as anything else.
 _STARVED: Final = 1.5
 _at_ns: Final = attrgetter("at_ns")
-#: What nothing but the lack of work of a thread speaks for counts as a wait from this share of the
-#: lateness and so many looks on.
+#: Time in which a thread hardly ran, without other evidence of a wait, counts as a wait if it is at
+#: least this share of the lateness and was seen by at least this many samples.
 _LONG_WAIT: Final = 0.4
 _WAIT_LOOKS: Final = 3
+#: Files of loops: the functions that they call on a stack are the program's.
 _LOOP_FILES: Final = (
     "/asyncio/base_events.py",
     "/asyncio/events.py",
@@ -58,7 +59,7 @@ _LOOP_FILES: Final = (
     "/tkinter/__init__.py",
     "/threading.py",
 )
-#: What calls the callbacks of a scene.
+#: Files of our own that call the callbacks of a scene.
 _ENGINE: Final = re.compile(r"/inspector/(clocks|frames|sessions)/")
 _LIBRARIES: Final = (
     "/site-packages/",
@@ -74,19 +75,19 @@ _COLLECTION: Final = "<built-in>:0 in (garbage collector)"
 class Cause(Enum):
     CALLBACK = "callback"
     TASK_STEP = "task-step"
-    #: It waited inside a turn.
+    #: The loop's thread waited within a turn.
     BLOCKING_CALL = "blocking-call"
     GARBAGE_COLLECTION = "garbage-collection"
     #: Another thread had the interpreter.
     GIL = "gil"
-    #: It was ready to run, but had no processor.
+    #: The thread was ready to run, but had no processor.
     PROCESSOR = "processor"
     #: Many calls, none of them long.
     MANY_SHORT = "many-short"
     FRAME_FUNCTION = "frame-function"
     #: The job waited for something before it set its next call.
     AWAITING = "awaiting"
-    #: Each period grows by the work.
+    #: The job set its next call after its work, so each period is longer by the work.
     DRIFT = "drift"
     STOPPED = "stopped"
     HELD = "held"
@@ -94,7 +95,7 @@ class Cause(Enum):
     UNKNOWN = "unknown"
 
 
-#: The causes that are a function's doing.
+#: The causes by which a function blocks a loop.
 BLOCKING: Final = frozenset(
     {Cause.CALLBACK, Cause.TASK_STEP, Cause.FRAME_FUNCTION, Cause.BLOCKING_CALL, Cause.GIL}
 )
@@ -113,15 +114,14 @@ class Culprit(Struct, frozen=True):
 
 
 class LatenessShare(Struct, frozen=True):
-    cause: Cause  # Why
-    culprit: Culprit | None  # Who, None if there is no single one
-    ns: int  # How much of the lateness
+    cause: Cause
+    culprit: Culprit | None  # The function to blame, None if there is no single one
+    ns: int  # Its part of the lateness
     samples: int  # How many looks have seen it
     stack: tuple[str, ...] = ()  # The commonest stack, outermost first
     calls: int = 0  # Of many short calls, how many different ones were seen
     name: str = ""  # The name of the callback or of the family of calls
-    # Whether all that was seen is the first moment afterwards, as code in C has kept the
-    # interpreter meanwhile.
+    # Whether it was only seen right afterwards, because code in C kept the interpreter until then.
     is_after: bool = False
 
 
@@ -130,12 +130,12 @@ def _weight(share: LatenessShare) -> float:
 
 
 class Lateness(Struct, frozen=True):
-    """What a lateness is made of; the shares and what is not known add up to it."""
+    """What a lateness is made of: its shares, which add up to it together with the unknown rest."""
 
     begin_ns: int  # Session instant at which the call was due
     end_ns: int  # Session instant at which it was made
     shares: tuple[LatenessShare, ...]  # The shares, the largest first
-    families: tuple[LatenessShare, ...]  # Of many short calls, those with the largest sums
+    families: tuple[LatenessShare, ...]  # For many short calls, the calls with the largest sums
     samples: int  # How many looks there were in all
     unknown_ns: int  # How much of it is not known
 
@@ -173,7 +173,7 @@ class _Piece(Struct):
 def attribute(
     samples: Samples, clocks: Iterable[int], program: int, begin_ns: int, end_ns: int
 ) -> Lateness:
-    """Return what the time from when a call was due until it was made was spent with.
+    """Return what the time between the due instant of a call and the call was spent on.
 
     The clocks are those of its loop; collections and stops are those of the program's clock.
     """
@@ -198,9 +198,9 @@ def attribute(
 
 
 def _settled(samples: Sequence[Sample], begin_ns: int, end_ns: int) -> list[Sample]:
-    """Return the samples around a window, their times without a processor where they were.
+    """Return the samples around a window, with times without a processor moved to where they were.
 
-    The system counts such a time when it is over, so a sample may have some of those before.
+    The system counts such a time when it is over, so a sample may include time of earlier samples.
     """
     first = bisect_left(samples, begin_ns - AROUND_NS, key=_at_ns)
     last = bisect_left(samples, end_ns + AROUND_NS, key=_at_ns)
@@ -226,7 +226,7 @@ class _Window:
         self.looks = 0
         self.stops = _apart(samples.stops[program], ())
         self.collections = _apart(samples.collections[program], self.stops)
-        # Those that the program has asked for, and by which function that was seen at it
+        # Collections that the program asked for, and the functions that were seen asking
         self.asked = [span for span in samples.collections[program] if span.line]
         self.askers: set[Culprit] = set()
         self.unknown_ns = 0.0
@@ -238,14 +238,14 @@ class _Window:
         self.idle: list[_Piece] = []
 
     def skip(self, first_ns: int, last_ns: int) -> None:
-        """Take note of a stretch that no sample stands for."""
+        """Count a stretch for which no sample stands as unknown."""
         spans = (*self.stops, *self.collections)
         self.unknown_ns += last_ns - first_ns - _overlap(spans, first_ns, last_ns)
 
     def add(
         self, sample: Sample, seen: Sample | None, turn: int, first_ns: int, last_ns: int
     ) -> None:
-        """Split the part of a sample that lies within the window."""
+        """Attribute the part of a sample that lies within the window to causes."""
         self.looks += sample.is_look
         if sample.is_look and sample.stack:
             self._note_asker(sample)
@@ -254,7 +254,7 @@ class _Window:
         if part_ns <= 0:
             return
         if sample.is_between_turns:
-            # A loop that has nothing to do but is late was kept from running.
+            # Between turns a loop has nothing to do, so if it is late, it was kept from running.
             _put(self.ready, sample, ready_ns, turn)
             if sample.other_ns >= _OTHERS * sample.covers_ns:
                 _put(self.others[sample.other], sample, rest_ns, turn)
@@ -263,7 +263,7 @@ class _Window:
             return
         told = sample if sample.is_look or seen is None else seen
         if told.stack[-1:] == (_COLLECTION,):
-            # The thread may have waited for others that collect.
+            # Time without running counts too: the thread may have waited for others that collect.
             _put(self.ready, told, ready_ns, turn)
             _put(self.collecting, told, part_ns - ready_ns, turn)
             return
@@ -284,7 +284,7 @@ class _Window:
             _put(pieces, sample if pieces is self.others.get(sample.other) else told, rest_ns, turn)
 
     def _note_asker(self, sample: Sample) -> None:
-        """Take note of a function that is seen at the line that has asked for a collection."""
+        """Note the function of a sample if it is at the line that asked for a collection."""
         for span in self.asked:
             place = Place.of(sample.stack[-1])
             is_around = sample.begin_ns < span.end_ns and span.begin_ns < sample.at_ns
@@ -294,10 +294,10 @@ class _Window:
     def _rest_of(
         self, sample: Sample, told: Sample, rest_ns: float, ran: float
     ) -> list[_Piece] | None:
-        """Return what the time counts as that a thread in a turn neither ran nor was ready."""
+        """Return the list for time in which a thread in a turn neither ran nor was ready."""
         is_others = sample.other_ns > 0 and sample.other_ns >= _OTHERS * rest_ns
         if told.waits and is_others and sample.is_after_gap:
-            # It may have waited for that, or for the interpreter.
+            # The thread may have waited for what it called, or for the interpreter.
             return None
         if told.waits and ran < _MOSTLY:
             return self.waiting
@@ -306,7 +306,7 @@ class _Window:
         return self.idle if ran < _HARDLY and told.stack else None
 
     def _times(self, sample: Sample, first_ns: int, last_ns: int) -> tuple[float, float, float]:
-        """Return how long a part of a sample was, without what stood still, ran and was ready."""
+        """Return the length of a part of a sample without stops, and its run and ready times."""
         spans = (*self.stops, *self.collections)
         covers_ns = sample.covers_ns - _overlap(spans, sample.begin_ns, sample.at_ns)
         part_ns = last_ns - first_ns - _overlap(spans, first_ns, last_ns)
@@ -374,7 +374,7 @@ class _Window:
 
 
 def _apart(spans: Iterable[Span], others: Sequence[Span]) -> list[Span]:
-    """Return the parts of spans that lie outside of others, and each only once."""
+    """Return the parts of spans outside of others, without counting any time twice."""
     found: list[Span] = []
     reached_ns = 0
     for span in sorted(spans, key=attrgetter("begin_ns")):
@@ -443,8 +443,8 @@ def _is_many_short(pieces: Sequence[_Piece]) -> bool:
         sample = piece.sample
         if sample.kind is CallKind.FRAME:
             return False
-        # A gap that is not due to the call, or only as its thread had no processor, may have been
-        # any number of calls.
+        # A gap may contain any number of calls, unless it is known that this call caused it by
+        # running.
         has_kept = sample.is_afterwards and sample.executed_ns >= _MOSTLY * sample.covers_ns
         is_one = has_kept or not sample.is_after_gap
         by_part[piece.turn, sample.form.part] += piece.ns if is_one else 0
@@ -465,7 +465,7 @@ def _shares(pieces: Iterable[_Piece], *, are_waits: bool) -> list[LatenessShare]
         for place, group, stack in _functions(mine, splits=are_waits or kind is CallKind.FRAME):
             ns, looks = _sum(group), _looks(group)
             if place is None:
-                # Nothing was seen of it but its time.
+                # Only its time is known: no sample has a stack.
                 shares.append(LatenessShare(Cause.UNKNOWN, None, ns, looks))
                 continue
             cause, what, is_after = _COMPUTING[kind], "", False
@@ -505,9 +505,9 @@ def _is_engines(place: Place) -> bool:
 
 
 def own_places(stack: Sequence[str]) -> list[Place]:
-    """Return the places that can be named: those of the program below its loop.
+    """Return the places that can be named: those of the program that its loop calls.
 
-    Without any, those of libraries; none of what calls the callbacks of a scene.
+    If there are none, those of libraries; never our own code that calls the callbacks of a scene.
     """
     places = places_below_loop(stack)
     own = [place for place in places if not is_library(place)]
@@ -545,7 +545,7 @@ def loop_file(stack: Sequence[str]) -> str:
 
 
 def _is_named(place: Place) -> bool:
-    """Return whether a place is a function with a name of its own, rather than a part of one."""
+    """Return whether a place is a named function, not an anonymous part of one."""
     name = place.function.rpartition(".")[2]
     return name == "<module>" or not name.startswith("<")
 
@@ -560,7 +560,7 @@ def _functions(
 ) -> list[tuple[Place | None, list[_Piece], tuple[str, ...]]]:
     """Return the functions that account for pieces, each with its pieces and commonest stack.
 
-    Several are named only if it ``splits``, and none has most of the time.
+    Several functions are named only if ``splits`` is true, and none has most of the time.
     """
     known, unknown = [], []
     for piece in pieces:
@@ -579,7 +579,7 @@ def _functions(
 def _descended(
     seen: list[_Seen], depth: int, *, splits: bool
 ) -> list[tuple[Place | None, list[_Piece], tuple[str, ...]]]:
-    """Go down from a depth that all have in common to the function that has nearly everything."""
+    """Follow the calls from a common depth down to the function with nearly all of the time."""
     total_ns = _time_of(seen)
     inner = seen
     while True:
@@ -616,7 +616,7 @@ def _time_of(seen: Iterable[_Seen]) -> float:
 
 
 def _named(seen: list[_Seen], depth: int) -> tuple[Place | None, list[_Piece], tuple[str, ...]]:
-    """Return the function at a depth that most of the time was in, with its commonest line."""
+    """Return the function at a depth that has most of the time, at its commonest line."""
     pieces = [each.piece for each in seen]
     lines: dict[Place, float] = defaultdict(float)
     stacks: dict[tuple[str, ...], float] = defaultdict(float)

@@ -16,13 +16,13 @@ from inspector.analysis.lateness.samples import AROUND_NS, Place, Sample, Sample
 from inspector.events.history import History
 from inspector.timebase import NS_PER_MS
 
-#: Shorter stretches keep nothing waiting for long.
+#: Shorter stretches do not keep calls waiting for long.
 _LEAST_NS: Final = 10 * NS_PER_MS
-#: Samples of the same function this close together are one stretch.
+#: Samples of the same function with smaller gaps are one stretch.
 _APART_NS: Final = NS_PER_MS
-#: A function has a stretch if it had so much of it.
+#: A function blocked a stretch if it had at least this share of it.
 _MOST_OF: Final = 0.5
-#: A turn that lasts is looked at again when it has grown by this share.
+#: A turn that lasts is attributed again when it has grown by this share.
 _GROWN: Final = 1 / 16
 #: The most events to look through for calls that a stretch delayed.
 _MOST_EVENTS: Final = 100_000
@@ -34,17 +34,17 @@ _end_ns: Final = attrgetter("end_ns")
 
 class Block(Struct, frozen=True):
     clock_id: int  # The clock of the loop
-    begin_ns: int  # When the function was first known to block it
-    end_ns: int  # When it last was
-    cause: Cause  # In what way
+    begin_ns: int  # When the function was first seen to block it
+    end_ns: int  # When it was last seen to
+    cause: Cause  # How it blocked the loop
     culprit: Culprit  # The function, with its line, task or thread
     name: str  # The name of the callback that it was in, empty if that is not known
-    ns: int  # How much of the stretch was the function's, at least half of what had a processor
-    samples: int  # How many looks have seen it
-    looks: int  # How many looks there were
+    ns: int  # The function's part, at least half of the stretch without starved_ns
+    samples: int  # How many looks have seen the function
+    looks: int  # How many looks there were in all
     stack: tuple[str, ...]  # The commonest stack, outermost first
-    lasts: bool  # Whether the turn was not over yet: so far
-    starved_ns: int = 0  # For how much of it the thread was ready, but had no processor
+    lasts: bool  # Whether the turn was not over yet
+    starved_ns: int = 0  # How long the thread was ready, but had no processor
 
     @property
     def took_ns(self) -> int:
@@ -55,29 +55,29 @@ class DelayedCall(Struct, frozen=True):
     """A call that was due, but waited while a function blocked its loop."""
 
     call: LateCall  # The call; its lateness has no shares
-    ns: int  # For how much of its lateness the loop was blocked
+    ns: int  # The part of its lateness during which the loop was blocked
 
 
 class Blocks:
     """The stretches in which functions blocked the loops of a session.
 
-    The samples of a turn are kept until it is over and no event can tell more of it.
+    The samples of a turn are kept until the turn is over and no later event can add to them.
     """
 
     def __init__(self) -> None:
-        self.samples = Samples([""])  # Takes the events; settle follows
-        self.version = 0  # Another one whenever other stretches are known
+        self.samples = Samples([""])  # Handles the events, before settle() is called
+        self.version = 0  # Changes whenever the stretches change
         self._settled: defaultdict[int, list[Block]] = defaultdict(list)
         self._latest: dict[int, list[Block]] = {}
-        #: By loop: how many samples were looked at, and whether their last turn was over.
+        #: By loop: how many samples were attributed, and whether their last turn was over.
         self._seen: dict[int, tuple[int, bool]] = {}
-        #: By loop: how many of the samples that are kept belong to settled turns.
+        #: By loop: how many of the kept samples belong to settled turns.
         self._done: defaultdict[int, int] = defaultdict(int)
 
     def within(self, clock_id: int, low_ns: float, high_ns: float) -> list[Block]:
         """Return the stretches of a loop that overlap a stretch of session time, in order.
 
-        They do not overlap one another. Costs what is found, not what there is.
+        They do not overlap one another. The cost depends on the stretches found, not on all.
         """
         settled = self._settled.get(clock_id, [])
         found: list[Block] = []
@@ -94,7 +94,7 @@ class Blocks:
         return found | {number for number, blocks in self._latest.items() if blocks}
 
     def settle(self, path_at: Callable[[int, int], Iterable[int]], read_ns: int) -> None:
-        """Find the stretches in what the samples have taken, as far as events have been read.
+        """Find stretches in the samples that were handled; events were read up to ``read_ns``.
 
         ``path_at`` returns a clock and its ancestors at an instant of session time.
         """
@@ -120,7 +120,7 @@ class Blocks:
             del spans[: bisect_left(spans, needed_ns - AROUND_NS, key=_end_ns)]
 
     def _has_grown(self, clock_id: int, first: int) -> bool:
-        """Return whether a turn that lasts is worth another look: a long one costs more."""
+        """Return whether a lasting turn has grown enough for its cost to attribute it again."""
         samples = self.samples.by_clock[clock_id]
         count, _ = self._seen.get(clock_id, (0, False))
         if first >= count:
@@ -146,7 +146,7 @@ class Blocks:
             is_last = end == len(samples)
             lasts = is_last and not is_over
             found = self._of_turn(clock_id, program, samples[begin:end], lasts=lasts)
-            # Later samples may still tell when the thread had no processor.
+            # A turn is settled once no later sample can show that its thread had no processor.
             if not latest and not lasts and samples[end - 1].at_ns + AROUND_NS < last_ns:
                 self._settled[clock_id] += found
                 self._done[clock_id] = end
@@ -185,7 +185,7 @@ class Blocks:
             place = share.culprit.place
             if (place.file, place.function, share.cause is Cause.GIL) != function:
                 continue
-            # Without a processor, it would have been over sooner, and is blamed for its own part.
+            # Time without a processor is not the function's fault, so it is subtracted.
             starved_ns = sum(s.ns for s in lateness.shares if s.cause is Cause.PROCESSOR)
             if share.ns < _MOST_OF * (last_ns - first_ns - starved_ns):
                 continue
@@ -209,7 +209,7 @@ class Blocks:
 
 
 def turns_of(samples: Sequence[Sample], first: int = 0) -> list[tuple[int, int]]:
-    """Return the turns that samples belong to, as the places of their first and behind the last."""
+    """Return the turns of samples, each as the place of its first and the place after its last."""
     begins = [first]
     for place in range(first + 1, len(samples)):
         before, sample = samples[place - 1], samples[place]
@@ -258,8 +258,8 @@ def _function_of(sample: Sample, seen: Sample, functions: set[_Function]) -> _Fu
 def delayed_calls(history: History, block: Block) -> list[DelayedCall]:
     """Return the calls that waited while a function blocked their loop, the most delayed first.
 
-    Calls that still wait are among them while the turn lasts. Reads the events around the stretch,
-    so it is for one that is pointed at.
+    While the turn lasts, calls that still wait are included. Reads the events around the stretch,
+    which is fast enough only for a single stretch.
     """
     start = history.cursor_at(block.begin_ns - AROUND_NS)
     end = history.cursor_at(block.end_ns + AROUND_NS)

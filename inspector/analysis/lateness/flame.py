@@ -29,17 +29,16 @@ from inspector.vocabulary import Phase
 _LEAST_NS: Final = 10 * NS_PER_MS
 #: The most events of a frame to look through for samples.
 _MOST_EVENTS: Final = 100_000
-#: A function blocks the frame if it had so much of it.
+#: A function blocks the frame if it had at least this share of it.
 _MOST_OF: Final = 0.5
 
 
 def sampled_spans(
     history: History, timeline: Timeline, index: int, extent: tuple[int, int]
 ) -> tuple[FrameSpan, ...]:
-    """Return the functions that a frame was seen in, each for as long as samples stand for.
+    """Return the functions in which a frame was seen, each as long as its samples stand for.
 
-    A function that several samples in a row have seen is one span; whether it was called anew in
-    between is not known.
+    Consecutive samples of a function are one span, although it may have been called several times.
     """
     frame = timeline.frames.frame(index)
     end_ns = frame.at_ns + frame.busy_ns
@@ -52,7 +51,7 @@ def sampled_spans(
         for each in samples.by_clock[clock_id]
         if each.stack and each.begin_ns < end_ns and each.at_ns > frame.at_ns
     ]
-    # In a scene, its timers are called before the frame, in the same turn.
+    # In a scene, timers are called in the same turn, before the frame.
     shift_ns = frame.phases[Phase.TIMERS] if any(each.is_told_later for each in mine) else 0
     blocking = _blocking(_made_of(samples, clock_id, timeline, frame))
     looks = sum(each.is_look for each in mine)
@@ -79,7 +78,7 @@ def _span(
 
 
 def kept_text(history: History, timeline: Timeline, index: int, extent: tuple[int, int]) -> str:
-    """Return what else than a function took most of a frame, empty if that is not known."""
+    """Return what took most of a frame, other than a function; empty if unknown."""
     frame = timeline.frames.frame(index)
     found = _samples_of(history, timeline, frame, extent)
     lateness = None if found is None else _made_of(*found, timeline, frame)
@@ -123,12 +122,12 @@ def _blocking(made_of: Lateness) -> dict[tuple[str, str], str]:
 
 
 class FunctionSeen(Struct):
-    """A function that samples in a row have seen, as long as they stand for."""
+    """A function in consecutive samples, as long as they stand for."""
 
     place: Place  # The function
-    began_ns: int  # Session instant from which on
+    began_ns: int  # Session instant at which it began
     depth: int  # How many functions are around it
-    took_ns: int = 0  # For how long
+    took_ns: int = 0
     samples: int = 0  # How many looks have seen it
     lines: Counter[int] = field(default_factory=Counter)
 
@@ -140,7 +139,7 @@ class FunctionSeen(Struct):
 def functions_seen(samples: Sequence[Sample], begin_ns: int, end_ns: int) -> list[FunctionSeen]:
     """Return the functions of a turn in the order in which they began, each before what it calls.
 
-    Whether one was called anew in between is not known.
+    Several calls in a row are not told apart.
     """
     found: list[FunctionSeen] = []
     opened: list[FunctionSeen] = []

@@ -22,11 +22,11 @@ class LateCall(Struct, frozen=True):
     timer_id: int  # The timer
     name: str
     clock_id: int
-    clock: str  # The name of that
+    clock: str  # The name of the clock
     site: str  # Where it was set, empty if that is not known
-    cursor: int  # The event of its firing, behind all events without one
+    cursor: int  # The cursor of its firing; if it has not fired, that after all events
     lateness: Lateness  # What made it late, or keeps it waiting so far
-    is_made: bool = True  # Whether it was called in the end
+    is_made: bool = True  # Whether it was called; False while it still waits
 
 
 def loop_clocks(timeline: Timeline, samples: Samples, clock_id: int) -> set[int]:
@@ -40,7 +40,7 @@ def loop_clocks(timeline: Timeline, samples: Samples, clock_id: int) -> set[int]
 
 
 def program_clock(timeline: Timeline, clock_id: int, samples: Samples) -> int:
-    """Return the clock that collections and stops of a clock's program are told of."""
+    """Return the clock under which collections and stops of a clock's program are recorded."""
     told = {*samples.collections, *samples.stops}
     if clock_id not in timeline.clocks:
         # Its loop has been closed.
@@ -53,9 +53,9 @@ def window_of(
 ) -> tuple[int, int] | None:
     """Return when a timer was due and when it was called, in session time.
 
-    An event of a scene has the instant that the timer was called for, that of an attached program
-    the instant of the call. The timeline is as right before the call, the lateness in the time of
-    its clock. ``None`` if the clock stands still, or the timer is not known.
+    The event of a scene has the instant for which the timer was called, that of an attached program
+    the instant of the call. The timeline is the state right before the call; the lateness is in
+    time of the timer's clock. ``None`` if the clock stands still, or the timer is unknown.
     """
     if timer_id not in timeline.timers:
         return None
@@ -83,9 +83,9 @@ def lateness_at(
 
 
 def late_calls(history: History, over_ns: int) -> Iterator[LateCall]:
-    """Yield the calls that were later than a duration, and those that were set so late.
+    """Yield calls that were late by more than a duration, and calls that were set late by more.
 
-    A call that is due at the end is one of them if most of what keeps it is known.
+    A call that is still due at the end is included if most of the reason for its wait is known.
     """
     samples = Samples(history.strings)
     schedules = LateSchedules(history.strings)
@@ -129,7 +129,7 @@ def late_calls(history: History, over_ns: int) -> Iterator[LateCall]:
 def _kept_waiting(
     timeline: Timeline, samples: Samples, cursor: int, over_ns: int
 ) -> Iterator[tuple[LateCall, list[int]]]:
-    """Yield the calls that have waited for longer than a duration when last looked at."""
+    """Yield the calls that had waited for longer than a duration at the last sample."""
     looked_ns = {number: found[-1].at_ns for number, found in samples.by_clock.items() if found}
     before_ns = max(looked_ns.values(), default=0) - over_ns
     for call, related in waiting_calls(timeline, cursor, before_ns, 0):
@@ -157,10 +157,10 @@ def waiting_calls(
 def late_firings(
     timeline: Timeline, cursors: Iterable[int], events: Sequence[RawEvent], over_ns: int
 ) -> tuple[list[tuple[LateCall, list[int]]], int]:
-    """Return the late calls among events, and the clocks that each one's own depends on.
+    """Return the late calls among events, each with the clocks related to its own.
 
-    They are without what made them late. The state before the events is taken up to the last of
-    them; how many events it has taken is returned, too.
+    Their lateness is not attributed. ``timeline``, the state before the events, is folded up to the
+    last late call; the number of events folded is returned, too.
     """
     late: list[tuple[LateCall, list[int]]] = []
     folded = 0
@@ -179,7 +179,7 @@ def late_firings(
 def _described(
     timeline: Timeline, timer_id: int, cursor: int, window: tuple[int, int]
 ) -> tuple[LateCall, list[int]]:
-    """Return a late call of which is not known why, and the clocks that its own depends on."""
+    """Return a late call without an attribution, and its clock with those above and below it."""
     row = timeline.timers.row(timer_id)
     clock_id = row.clock_id
     related = [clock.id for clock in timeline.path(clock_id)] + timeline.branch(clock_id)

@@ -14,22 +14,22 @@ from inspector.events.handlers import handlers_of
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import NEVER
 
-#: A job is a schedule from so many calls on, all set with about the same delay,
+#: A job has a schedule if it has at least this many calls, nearly all set with the same delay,
 _LEAST_CALLS: Final = 5
 _SAME_DELAY: Final = 0.05
 _SAME_NS: Final = 2 * NS_PER_MS
-#: and with gaps before them of which none is so many times the usual.
+#: and if hardly any of the gaps before these is this many times the usual gap.
 _SIMILAR: Final = 3
 _ODD_ONE_IN: Final = 10
 
 
 class LateSetting(Struct, frozen=True):
     timer_id: int  # Its timer
-    clock_id: int  # The clock of that
+    clock_id: int  # The clock of the timer
     label: str
     site: str  # Where it was set
     cursor: int  # The event by which it was set
-    lateness: Lateness  # How much later than right after the call before it was set
+    lateness: Lateness  # How long after the call before it the call was set
 
 
 class _Set(Struct):
@@ -51,24 +51,24 @@ class _Link(Struct):
 
 
 class _Job(Struct):
-    """What is called again and again from one place."""
+    """Timers of one name and call site, of which one is set after another."""
 
     pending: int = 0  # How many of its timers wait
-    # The latest call: its instant, its delay, the turn of its loop and how long that had waited.
+    # The latest call: its instant, its delay, and turns and waiting time of its loop until then.
     fired: tuple[int, int, int, int] | None = None
-    links: list[_Link] = []  # Its calls that were set anew
+    links: list[_Link] = []  # Its calls after which the next one was set
 
 
 class LateSchedules:
     """Follows the timers of jobs, event by event."""
 
     def __init__(self, strings: Sequence[str]) -> None:
-        self.cursor = 0  # The place of the event that is taken next
+        self.cursor = 0  # Cursor of the next event, set before the event is handled
         self._strings = strings
         self._timers: dict[int, _Set] = {}
         self._jobs: defaultdict[tuple[int, int, int], _Job] = defaultdict(_Job)
         self._turns: Counter[int] = Counter()
-        #: When the latest turn of a loop has ended, and how long it has waited between turns.
+        #: By loop: when its latest turn ended, and how long it has waited between turns in all.
         self._ended_ns: dict[int, int] = {}
         self._waited_ns: Counter[int] = Counter()
         self.steps = handlers_of(self)
@@ -89,17 +89,17 @@ class LateSchedules:
         timer = self._timers.get(timer_id)
         if timer is None or timer.added_ns == at_ns:
             return
-        # A timer that is set again by the program is taken for one that repeats.
+        # A timer that the program arms again counts as a new timer of the job.
         again = structs.replace(timer, added_ns=at_ns, cursor=self.cursor)
         self._timers[timer_id] = again
         self._link(self._job(again), again)
 
     def _link(self, job: _Job, timer: _Set) -> None:
-        """Note how a timer follows the call before, if that was the last of its job."""
+        """Link a timer to the latest call of its job, if no other timer of the job is pending."""
         if job.pending == 1 and job.fired is not None and timer.site:
             fired_ns, delay_ns, turn, waited_ns = job.fired
             waited_ns = self._waited_ns[timer.clock_id] - waited_ns
-            # A task goes on in the turn after that in which its timer fires.
+            # A task continues in the turn after the one in which its timer fires.
             is_same = self._turns[timer.clock_id] - turn <= 1
             is_same &= waited_ns * 2 < timer.added_ns - fired_ns
             job.links.append(_Link(fired_ns, delay_ns, is_same, timer))
@@ -136,7 +136,7 @@ class LateSchedules:
         return timer
 
     def found(self, over_ns: int) -> Iterator[LateSetting]:
-        """Yield the calls that regular jobs have set later than a duration."""
+        """Yield the calls that regular jobs have set late by more than a duration."""
         for (clock_id, label, site), job in self._jobs.items():
             if not self._turns[clock_id] or not _is_regular(job.links, over_ns):
                 continue
@@ -154,7 +154,7 @@ class LateSchedules:
 
 
 def _is_regular(links: Sequence[_Link], over_ns: int) -> bool:
-    """Return whether calls are those of one schedule, whose distances grow."""
+    """Return whether calls follow a schedule with growing distances."""
     if len(links) < _LEAST_CALLS:
         return False
     delays = sorted(link.delay_ns for link in links)
@@ -165,6 +165,6 @@ def _is_regular(links: Sequence[_Link], over_ns: int) -> bool:
     usual_ns = median(gaps)
     delay_ns = median(delays)
     is_same = spread_ns <= max(_SAME_NS, _SAME_DELAY * delay_ns)
-    # Jobs that mostly do something else have no schedule.
+    # A job that works for longer than its delay has no schedule.
     is_schedule = over_ns < usual_ns <= delay_ns and gaps[-1 - odd] <= _SIMILAR * usual_ns
     return is_same and is_schedule

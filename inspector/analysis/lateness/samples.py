@@ -1,4 +1,4 @@
-"""Samples of loops, put together from their events."""
+"""Samples of loops, assembled from their events."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from inspector.vocabulary import (
 )
 
 SAMPLE_KINDS: Final = kinds_with(group=EventGroup.SAMPLES)
-#: Samples this far outside of a window may stand for a part of it, or tell what they do.
+#: Samples this far outside of a window may stand for a part of it, or correct its times.
 AROUND_NS: Final = 1_000 * NS_PER_MS
-#: A probe tells the whole stack at least as often.
+#: A probe sends the whole stack at least at this interval.
 _WHOLE_NS: Final = 700 * NS_PER_MS
 _MOST_EVENTS: Final = 100_000
-#: Every so many samples the whole stack is told.
+#: The whole stack is sent once in this many samples.
 _WHOLE_EVERY: Final = 32
 
 _PLACE: Final = re.compile(r"(.*):(\d+) in (?:(async|generator) )?(.*)", re.DOTALL)
@@ -45,7 +45,7 @@ class Place(Struct, frozen=True):
     file: str
     line: int
     function: str
-    kind: str = ""  # “async” or “generator” for functions that are resumed, where that is told
+    kind: str = ""  # “async” or “generator” for functions that are resumed, if the probe says so
 
     @classmethod
     def of(cls, text: str) -> Place:
@@ -74,24 +74,24 @@ class Sample(Struct, frozen=True):
     """A look at the thread of a loop, which stands for the time before it."""
 
     at_ns: int  # Session instant of the look
-    covers_ns: int  # For how much time before it stands
+    covers_ns: int  # The time before the look for which it stands
     executed_ns: int  # Processor time of the thread
-    ready_ns: int  # For how long the thread was ready to run without a processor
+    ready_ns: int  # How long the thread was ready to run without a processor
     other_ns: int  # Processor time of another thread of the program, 0 if little
-    other: str  # That thread and where it was, as name: place
+    other: str  # The other thread and where it was, as name: place
     stack: tuple[str, ...]  # The places on the stack, outermost first; empty if not known
-    name: str  # What the loop was calling: a task, a callback; empty for its own frame
-    kind: CallKind  # What that is
+    name: str  # The task or callback that the loop was calling; empty for the loop's own frame
+    kind: CallKind  # The kind of this call
     form: SampleForm  # What else was seen
 
     @property
     def begin_ns(self) -> int:
-        """Session instant from which on it stands."""
+        """Session instant at which the time begins for which it stands."""
         return self.at_ns - self.covers_ns
 
     @property
     def is_between_turns(self) -> bool:
-        """Whether the loop was not in a turn that was long."""
+        """Whether the loop was not in a long turn."""
         return bool(self.form.flags & SAW_BETWEEN_TURNS)
 
     @property
@@ -101,17 +101,17 @@ class Sample(Struct, frozen=True):
 
     @property
     def is_look(self) -> bool:
-        """Whether the thread was looked at, rather than the rest of a turn told."""
+        """Whether the thread was looked at; otherwise the sample is for the rest of a turn."""
         return not self.form.flags & (SAW_END | SAW_BETWEEN_TURNS)
 
     @property
     def is_end(self) -> bool:
-        """Whether it tells the rest of a turn that is over."""
+        """Whether it stands for the rest of a turn that is over."""
         return bool(self.form.flags & SAW_END)
 
     @property
     def is_told_later(self) -> bool:
-        """Whether it is of a scene, and was told when the turn was over."""
+        """Whether it is from a scene, and was recorded when the turn was over."""
         return bool(self.form.flags & SAW_FROM_HERE)
 
     @property
@@ -120,12 +120,12 @@ class Sample(Struct, frozen=True):
 
     @property
     def is_after_gap(self) -> bool:
-        """Whether nobody could look for most of the time that it stands for."""
+        """Whether no look was possible for most of the time for which it stands."""
         return bool(self.form.flags & SAW_AFTER_GAP)
 
     @property
     def is_afterwards(self) -> bool:
-        """Whether the stack is that of the first moment after the interpreter was not free."""
+        """Whether the stack is from the first moment after the interpreter was free again."""
         return bool(self.form.flags & SAW_AFTERWARDS)
 
 
@@ -150,7 +150,7 @@ class Samples:
         self._steps = handlers_of(self)
 
     def fold(self, events: Iterable[RawEvent]) -> None:
-        """Take events; others than those of samples pass by."""
+        """Handle the events of samples among some events."""
         steps = self._steps
         for at_ns, kind, subject, a, b in events:
             step = steps.get(kind)
@@ -192,7 +192,7 @@ class Samples:
             ran_ns = 0 if seen.flags & SAW_WAIT else max(covers_ns - ready_ns, 0)
             opened.times = ran_ns, ready_ns
         sample, mine = opened.sample(at_ns, covers_ns, seen), self.by_clock[clock_id]
-        # What is told of earlier than the latest is not known.
+        # A sample before the latest one is out of order, and dropped.
         if not mine or at_ns >= mine[-1].at_ns:
             mine.append(sample)
 
@@ -207,7 +207,7 @@ class Samples:
 
 
 class _Open:
-    """What is known of a loop's sample before its last event."""
+    """The sample of a loop that is being assembled from its events."""
 
     __slots__ = ("expected", "kind", "name", "other", "other_ns", "passed_ns", "stack", "times")
 
@@ -218,13 +218,13 @@ class _Open:
         self.other = ""
         self.other_ns = 0
         self.times = (0, 0)
-        #: Of a scene: the time that the samples of the turn so far stand for.
+        #: In a scene: the time for which the samples of the present turn stand so far.
         self.passed_ns = 0
-        #: Number of the sample that continues the stack; -1: it is not known any more.
+        #: Number of the sample that can continue the stack; -1 if the stack is no longer known.
         self.expected = -1
 
     def sample(self, at_ns: int, covers_ns: int, form: SampleForm) -> Sample:
-        """Return the sample that has ended, and begin the next."""
+        """Return the finished sample, and begin the next one."""
         name, kind, stack = self.name, self.kind, self.stack
         if form.flags & SAW_BETWEEN_TURNS:
             name, stack = "", []
@@ -236,7 +236,7 @@ class _Open:
                 del stack[form.depth :]
                 self.expected = form.number + 1
             else:
-                # Events are missing before: the frames may be those of another stack.
+                # Events before it are missing, so the frames may be from different stacks.
                 self.expected = -1
                 stack.clear()
         found = Sample(

@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from inspector.analysis.lateness.blocks import Block, DelayedCall
     from inspector.analysis.lateness.late_calls import LateCall
 
-#: A share from here on is the whole time.
+#: A share of at least this much counts as the whole time.
 _WHOLE: Final = 0.95
 _MOST_NAMED: Final = 4
 _MOST_FRAMES: Final = 12
-#: Less is not worth a word.
+#: Shorter times are not mentioned.
 _LEAST_NS: Final = NS_PER_MS
 
-#: What a function of the program did on the thread of its loop, and could do on another one.
+#: Causes that are work of a function in the loop's thread, which could be moved to another thread.
 _MOVABLE: Final = frozenset({Cause.CALLBACK, Cause.TASK_STEP, Cause.BLOCKING_CALL})
-#: By a part of the file of a loop: how a function is called in a thread, from a coroutine and from
-#: elsewhere; and what sleeps without keeping the loop. Empty where there is no such way.
+#: By part of the path of a loop's file: how to call a function in a thread, from a coroutine and
+#: from elsewhere, and how to sleep without keeping the loop. Empty if there is no way.
 _THREADS: Final = {
     "/asyncio/": (
         "await asyncio.to_thread({})",
@@ -50,7 +50,7 @@ _PLAIN: Final = {
     Cause.DRIFT: "the job worked before it set this call",
     Cause.HELD: "the inspector held it",
 }
-#: What a function has done whose time is not that of what the loop calls.
+#: Texts for causes whose time is not part of a call of the loop.
 _NOT_OF_LOOP: Final = {
     Cause.GARBAGE_COLLECTION: "garbage was collected by {where}",
     Cause.GIL: "the thread “{thread}” had the interpreter, in {where},",
@@ -65,7 +65,7 @@ def lateness_text(lateness: Lateness, *, so_far: bool = False) -> str:
 
 
 def spent_text(lateness: Lateness) -> str:
-    """Return what the time was spent with, empty if that was not measured."""
+    """Return what the time was spent on; empty if it was not measured."""
     shares = [share for share in lateness.shares if share.ns >= _LEAST_NS]
     if not shares:
         return ""
@@ -85,7 +85,7 @@ def spent_text(lateness: Lateness) -> str:
 
 
 def late_call_text(call: LateCall) -> str:
-    """Return which call was late, and what made it so, or keeps it waiting."""
+    """Return which call was late and why, or what keeps it waiting."""
     text = lateness_text(call.lateness, so_far=not call.is_made)
     return f"“{call.name}” on “{call.clock}”: {text}"
 
@@ -140,9 +140,9 @@ def block_name(block: Block) -> str:
 
 
 def advice_text(share: LatenessShare) -> str:
-    """Return how a function would no longer keep its loop, empty where that is not known.
+    """Return how to keep a function from blocking its loop; empty if unknown.
 
-    What C keeps the interpreter for is as late in a thread.
+    There is no advice for code in C that keeps the interpreter: a thread would not help.
     """
     file, culprit = loop_file(share.stack), share.culprit
     ways = next((each for part, each in _THREADS.items() if part in file), None)
@@ -151,7 +151,7 @@ def advice_text(share: LatenessShare) -> str:
     from_coroutine, from_elsewhere, sleep = ways
     if culprit.place.kind == "async" and culprit.what == "time.sleep" and sleep:
         return f"Sleep without keeping the loop: {sleep}."
-    # A coroutine can only wait for what it calls itself.
+    # A coroutine can await only what it calls itself.
     places = own_places(share.stack)
     kinds = [place.kind for place in places]
     called = len(kinds) - kinds[::-1].index("async") if "async" in kinds else -1
@@ -165,7 +165,7 @@ def advice_text(share: LatenessShare) -> str:
 
 
 def block_evidence(block: Block) -> str:
-    """Return how it is known what blocked a loop, with the stack that was seen most."""
+    """Return how many samples have seen what blocked a loop, with the commonest stack."""
     seen = f"seen by {block.samples:,} of {counted(block.looks, 'sample')}"
     if block.starved_ns >= _LEAST_NS:
         seen += f", no processor for {format_duration(block.starved_ns)}"

@@ -20,9 +20,9 @@ from inspector.timebase import NS_PER_MS, format_duration
 if TYPE_CHECKING:
     from inspector.analysis.lint.surveyed import LateFiring, Survey
 
-#: The latest calls, for each of which shares are worked out.
+#: Only for this many of the latest calls, shares are computed.
 _MOST_CALLS: Final = 2_000
-#: A call was late because of a function that had so much of its lateness.
+#: A call was late because of a function that has at least this share of its lateness.
 _SHARE: Final = 0.5
 _LEAST_NS: Final = 10 * NS_PER_MS
 
@@ -37,7 +37,7 @@ class _Blocker(Struct):
 
 
 def blocked_loops(survey: Survey) -> Iterator[Finding]:
-    """Find functions of programs for which calls had to wait."""
+    """Find functions of programs that kept calls waiting."""
     sampled = survey.samples.by_clock.keys()
     by_clock: defaultdict[int, list[LateFiring]] = defaultdict(list)
     for firing in survey.late[-_MOST_CALLS:]:

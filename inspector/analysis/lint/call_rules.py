@@ -137,7 +137,7 @@ def _leaking(survey: Survey, group: TimerGroup) -> str:
 
 
 def never_called(survey: Survey, known: Collection[int]) -> Iterator[Finding]:
-    """Find timers blocked since before they were set, but for those that are ``known``."""
+    """Find timers blocked since before they were set, except ``known`` ones."""
     groups: dict[tuple[int, int], tuple[Blocker, list[SurveyedTimer | SurveyedMember]]] = {}
     of_clocks: dict[int, tuple[Blocker, ...]] = {}
     timeline = survey.timeline

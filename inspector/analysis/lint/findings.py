@@ -30,7 +30,7 @@ class Finding:
         kind: Its kind.
         text: The evidence and the remedy, in sentences.
         at_ns: Session instant of the evidence.
-        cursor: The evidence in the log; ``None`` when it is the state as a whole.
+        cursor: The cursor of the evidence; ``None`` if it is the state as a whole.
         subject: Number of the timer it is about; 0 when it is about a clock.
         clock_id: The clock it is about.
         frame: Index of the frame that shows it, ``None`` for none.

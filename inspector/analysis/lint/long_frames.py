@@ -38,30 +38,30 @@ class OverFrame(Struct, frozen=True):
     index: int
     at_ns: int
     cursor: int
-    # Where its time went, by code of the share; empty if that was not measured.
+    # Shares of its time by code; empty if they were not measured.
     shares: tuple[int, ...]
 
 
 class LongFrames:
-    """Takes frames one by one, and keeps those over budget."""
+    """Handles frames one by one, and keeps those over budget."""
 
     def __init__(self, budget: FrameBudget) -> None:
         self.budget = budget
         self._longest_ns, self._tolerance_ns = budget.longest_ns, budget.tolerance_ns
-        self.frames = 0  # How many frames were compared with it
-        # Frames over budget, but for those that only the inspector made too long
+        self.frames = 0  # How many frames were compared with the budget
+        # Frames over budget, except those that only the inspector made too long
         self.over: list[OverFrame] = []
-        self.by_inspector = 0  # How many those are
+        self.by_inspector = 0  # How many frames only the inspector made too long
         self.long: list[LongFrame] = []  # Frames whose callbacks alone are over budget
         self._before: FrameEvents | None = None
         self._former: LongFrame | None = None
 
     def forget_before(self) -> None:
-        """Forget the frame before, as events behind it are missing."""
+        """Forget the frame before, because events after it are missing."""
         self._before = self._former = None
 
     def add(self, frame: FrameEvents, rate: Fraction = _ONE) -> None:
-        """Take a frame at its end; ``rate`` is how fast the time of its loop passes."""
+        """Add a frame that has ended; ``rate`` is how fast the time of its loop passes."""
         longest_ns = self._longest_ns
         took_ns = frame.busy_ns if self.budget.by_busy else frame.interval_ns
         if rate is not _ONE and not self.budget.by_busy:
@@ -89,7 +89,7 @@ class LongFrames:
                 long.call = _longest_call(frame.own_calls, long.took_ns)
                 long.phase = frame.longest_phase if frame.phases else None
                 if former is None:
-                    # What was called after it in the same turn, but for what was late before.
+                    # Timers that fired in the same turn, except those that were late before it.
                     self._note_late(long, frame.fired_within, frame.busy_ns)
             self.long.append(long)
             self._former = long
@@ -107,12 +107,12 @@ class LongFrames:
     ) -> None:
         """Note which timers may have taken the time.
 
-        If the frame before was not long either, the timers delayed whatever is late.
+        If the frame before was not long, these timers also delayed everything that is late.
         """
         fired = frame.fired
         calls = frame.calls.get(Phase.TIMERS, [])
         long.phase, long.call = Phase.TIMERS, _longest_call(calls, long.took_ns)
-        # The first timer that is very late was called after the timer that delayed it.
+        # Only timers before the first very late one can have delayed it.
         is_late = (place for place, (_, late_ns) in enumerate(fired) if 2 * late_ns > long.took_ns)
         before = next(filter(None, is_late), len(fired)) if is_first else len(fired)
         long.fired = tuple(number for number, _ in fired[:before])

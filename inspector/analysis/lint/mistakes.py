@@ -19,20 +19,21 @@ from inspector.clocks.clock import Clock
 from inspector.display_text import counted
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration, format_instant
 
-#: Whole seconds from here on, in steps of so many but not of minutes, look like milliseconds.
+#: Delays from this many seconds on that are multiples of the step, but not whole minutes, look like
+#: milliseconds.
 _LEAST_MISTAKEN_S: Final = 100
 _MISTAKEN_STEP_S: Final = 50
 _MINUTE_S: Final = 60
-#: What a timer is called that resumes a clock.
+#: The label of a timer that resumes a clock.
 _RESUME: Final = label_of(Clock.resume)
 #: Timers that a loop sets are set within this time of each other.
 _TOGETHER_NS: Final = NS_PER_MS
-#: Longer files are not looked into.
+#: Longer source files are not read.
 _LONGEST_FILE: Final = 1 << 20
 
 
 def stuck(survey: Survey) -> Iterator[Finding]:
-    """Find timers that only they themselves could let fire, and others that never could."""
+    """Find timers that wait for a clock that only they could resume, and others never called."""
     deadlocked: set[int] = set()
     if survey.timeline.scene_path:
         for blocker, timers in _blocked_by_scene(survey):
@@ -65,7 +66,7 @@ def _blocked_by_scene(survey: Survey) -> Iterator[tuple[Blocker, list[SurveyedTi
         if resuming and waited_ns >= NEVER_FIRED_NS:
             yield blocker, resuming
         elif not may_go_on and waited_ns >= NS_PER_SECOND and _paused_itself(survey, blocker):
-            # What was set as it paused itself should go on; what waited before just waits.
+            # Only timers set at the instant of the pause were meant to continue during it.
             set_then = [timer for timer in timers if timer.added_ns == blocker.since_ns]
             if set_then:
                 yield blocker, resuming or set_then
@@ -108,7 +109,7 @@ def _deadlock(survey: Survey, blocker: Blocker, timers: list[SurveyedTimer]) -> 
 
 
 def same_names(survey: Survey) -> Iterator[Finding]:
-    """Find clocks of a scene that their names do not tell apart."""
+    """Find clocks of a scene that cannot be told apart by their names."""
     timeline = survey.timeline
     if not timeline.scene_path:
         return
@@ -189,7 +190,7 @@ def _set_at(survey: Survey, timer: SurveyedTimer) -> str:
 def _late_names(call_site: str) -> list[str]:
     """Return the variables of a loop that a lambda in a call in its body reads later.
 
-    Empty without such a lambda at the call site, or if its file is not here.
+    Empty if there is no such lambda at the call site, or its file is not on this machine.
     """
     path, _, line = call_site.partition(" in ")[0].rpartition(":")
     file = Path(path)

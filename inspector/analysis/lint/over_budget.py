@@ -145,8 +145,8 @@ def _by_suspect(
 ) -> dict[_Culprit, list[LongFrame]]:
     """Name the suspect among several timers, and merge the frames with the same suspect.
 
-    If a subset of the timers took as long by itself, or at least half as long, that subset is to
-    blame; any callback takes a little too long now and then, on a computer that is busy.
+    If a subset of the timers took at least half as long by itself, that subset is to blame. Half,
+    because any callback takes a little too long now and then on a busy computer.
     """
     found: dict[_Culprit, list[LongFrame]] = {}
     known_sets: list[tuple[frozenset[tuple[int, int]], int]] = []
@@ -223,7 +223,7 @@ def _blocking(
 
 
 def _spent(survey: Survey, culprit: _Culprit, worst: LongFrame) -> str:
-    """Return what samples say of time in which no call was measured, as a sentence."""
+    """Return what samples show about time in which no call was measured, as a sentence."""
     samples, loop = survey.samples, survey.timeline.frames_of
     if culprit[0] != "phase" or loop not in samples.by_clock:
         return ""

@@ -129,7 +129,7 @@ def finding_steps(
     budget: FrameBudget,
     state: Timeline | None,
 ) -> Generator[float, None, list[Finding]]:
-    """Do what :func:`findings` does a few milliseconds at a time; yields the share done."""
+    """Do what :func:`findings` does in steps of a few milliseconds; yields the share done."""
     first = history.first if start is None else max(start, history.first)
     last = max(first, history.end if end is None else min(end, history.end))
     surveyed = surveying(history, first, last, budget, state)

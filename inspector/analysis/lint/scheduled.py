@@ -11,7 +11,7 @@ from inspector.events.members import FRAME_TIMERS, MemberState
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field
 
-#: Calls without a pause in between that make one measurement of the pace.
+#: Consecutive calls without a pause that make one measurement of the pace.
 RUN: Final = 8
 #: The most measurements to keep for a timer.
 _MOST_RUNS: Final = 64
@@ -22,7 +22,7 @@ _PACE_FIELDS: Final = frozenset({Field.PAUSED, Field.RATE})
 
 
 class ScheduledCalls:
-    """Takes the events about calls in frames, and the ends of frames."""
+    """Handles the events about calls in frames, and the ends of frames."""
 
     def __init__(
         self, survey: Survey, before: Timeline, clocks: Timeline, frames: FrameEventReader
@@ -102,7 +102,7 @@ class ScheduledCalls:
             if call.kind in FRAME_TIMERS and group is not None:
                 group.cleared += 1
                 group.pending -= 1
-        # Later changes of its parent do not concern it.
+        # Later changes of its parent do not affect it.
         self._names.detach(subject)
 
     def _branch(self, subject: int) -> list[SurveyedMember]:

@@ -28,7 +28,7 @@ from inspector.vocabulary import NEVER, RawEvent
 
 #: Events read at a time, which takes about a millisecond.
 _STRETCH: Final = 1_000
-#: Later calls are looked into.
+#: Calls that are later than this are explained.
 LATE_NS: Final = 20 * NS_PER_MS
 #: With fewer frames the frame rate is unknown.
 STEADY_FRAMES: Final = 60
@@ -74,7 +74,7 @@ def _quarters(history: History, start: int, end: int) -> list[int]:
 
 
 class _Surveyor:
-    """Takes events one by one, and folds clocks for their local times."""
+    """Handles events one by one, and folds clocks for their local times."""
 
     def __init__(self, survey: Survey, before: Timeline) -> None:
         self.survey = survey
@@ -113,7 +113,7 @@ class _Surveyor:
                         raise
 
     def _begin_behind_gap(self, cursor: int) -> None:
-        """Judge no frame of which only a part is there."""
+        """Forget the frame in progress, of which events are missing."""
         self.frames.begin(cursor)
         self.calls = {}
         self.scheduled.forget_frame()
@@ -201,7 +201,7 @@ class _Surveyor:
             related = (*path, *clocks.branch(clock_id))
             due_ns, called_ns = at_ns, at_ns + int(late_ns / rate)
             if clocks.local_ns(clock_id, at_ns) >= timer.due_ns + late_ns // 2:
-                # Not of a scene, which tells the instant that the call was for.
+                # An event of an attached program has the instant of the call, not the due one.
                 due_ns, called_ns = at_ns - int(late_ns / rate), at_ns
             late = LateFiring(clock_id, related, due_ns, called_ns, self.frames.cursor)
             self.survey.late.append(late)
@@ -221,7 +221,7 @@ class _Surveyor:
             self.survey.chains[key] = Chain(timer, timer.delay_ns)
             return
         if not chain.last.ended or not chain.last.calls or chain.delay_ns != timer.delay_ns:
-            # Several at once, cleared, or with different delays: not an interval.
+            # Several at once, cleared ones, or different delays do not make an interval.
             chain.delay_ns = -1
             chain.last = timer
             return

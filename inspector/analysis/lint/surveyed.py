@@ -39,7 +39,7 @@ class SurveyedCall:
     number: int
     clock_id: int
     added_ns: int  # When it was scheduled; -1 if before the survey
-    cursor: int  # Where it was scheduled in the log
+    cursor: int  # Cursor of the event that scheduled it
     interval_ns: int = 0  # From one due instant to the next; 0 for once or every frame
     calls: int = 0
     missed: int = 0
@@ -66,7 +66,7 @@ class SurveyedTimer(SurveyedCall):
     due_ns: int = 0  # When it is due, in local time
     delay_ns: int = 0  # Local time from setting it to its first due instant
     shift_ns: int = 0  # How far its ticks have shifted off their grid, in local time
-    is_counted: bool = False  # Whether its group counts it, as from when it is first armed
+    is_counted: bool = False  # Whether its group counts it, which begins when it is first armed
 
 
 @dataclass(slots=True)
@@ -120,7 +120,7 @@ class TimerGroup:
 
 
 class SurveyedFailures(Struct):
-    timer_id: int  # The timer that failed first, 0 if it was none of a clock
+    timer_id: int  # The timer that failed first, 0 if that was not a timer of a clock
     at_ns: int  # Session instant of the first failure
     cursor: int
     raised: int  # Its traceback (sid)
@@ -141,8 +141,8 @@ class Load(Struct, frozen=True):
 
     frame: int
     at_ns: int
-    cursor: int  # The evidence in the log
-    numbers: tuple[int, ...]  # The calls: all of a crowd, the last of a storm
+    cursor: int  # The cursor of the evidence
+    numbers: tuple[int, ...]  # The calls: all of a crowd, the last one of a storm
     count: int  # How many timers a crowd has, or how often a storm was called
     own: int = 0  # How often the last of them was called
 
@@ -176,7 +176,7 @@ class Survey:
         self.frame_starts: list[int] = []  # Session instants at which frames began
         self.frame_numbers = array("q")  # Their indexes
         self.long_frames = LongFrames(budget)  # The frames over budget
-        self.samples = Samples(history.strings)  # What loops were at while they were busy for long
+        self.samples = Samples(history.strings)  # Samples of loops in long turns
         self.late: list[LateFiring] = []  # The calls of timers that were late
         self._rates: dict[int, Fraction] = {}
 
@@ -189,9 +189,9 @@ class Survey:
         cursor: int,
         since_ns: int,
     ) -> None:
-        """Take how often each call was made in one frame.
+        """Note how often each call was made in a frame, for storms and crowds.
 
-        One-shots set after ``since_ns`` may make a storm together.
+        One-shots set after ``since_ns`` may form a storm together.
         """
         storms: dict[tuple[Caller, int], tuple[int, int]] = {}
         for number, count in calls.items():

@@ -14,7 +14,7 @@ from inspector.analysis.lint.surveyed import Chain, Survey, SurveyedMember, Surv
 from inspector.timebase import format_duration
 from inspector.vocabulary import TimerKind
 
-#: An interval of more frames than this does not visibly beat with them.
+#: The uneven calls of an interval longer than this many frames are not visible.
 BEAT_MOST_FRAMES: Final = 5
 #: An interval this close to a whole number of frames fits.
 BEAT_TOLERANCE: Final = Fraction(1, 50)
@@ -29,7 +29,7 @@ DRIFT_LEAST_SHARE: Final = 0.005
 #: but not more than this share, nor more than this many frames, or it waits for something;
 DRIFT_MOST_SHARE: Final = 0.5
 DRIFT_MOST_FRAMES: Final = 4
-#: a frame timer loses more than rounding to frames explains, in frames over a run of calls.
+#: a frame timer loses more than rounding to frames can explain: this many frames per call.
 DRIFT_LEAST_FRAMES: Final = 1.5 / RUN
 #: A timer off by more than this share has a wrong pace; it does not drift.
 PACE_SHARE: Final = 0.25
@@ -181,7 +181,7 @@ def drifting(survey: Survey) -> Iterator[Finding]:
                 "set from the late call before it. Set from when that was due, as by the policies "
                 "“burst” and “skip” of our intervals, it keeps the phase."
             )
-            # What sets itself again and again is another timer each time.
+            # A timer that sets itself again is a new timer each time, so they are grouped by name.
             key = timer.clock_id, survey.name(timer)
             if timer.shift_ns > shifts.get(key, 0):
                 shifts[key] = timer.shift_ns

@@ -74,7 +74,8 @@ def _preview(
     """Return a preview of timers of clocks and of scheduled calls.
 
     Args:
-        scheduled: The same for each scheduled call, and whether a frame calls it.
+        timers: Of the timers of clocks: number, order among ties, instants before and after.
+        scheduled: The same values of each scheduled call, and whether a frame calls it.
     """
     columns = np.array(scheduled, np.int64).reshape(-1, 5).T
     numbers, order, old_ns, new_ns = (
@@ -176,7 +177,7 @@ def _resumed_with(
             continue
         scheduler = members.scheduler_of(head.id)
         is_sound = scheduler and members.field_text(scheduler.id, Field.RULES) == _SOUND
-        # Dialects resume everything of a target, even what was paused separately.
+        # Other rules resume everything of a target, even what was paused separately.
         takes_all = head.kind is MemberKind.TARGET and not is_sound
         resumed |= {each.id for each in members.branch(head.id)} if takes_all else {head.id}
     return resumed
@@ -185,7 +186,7 @@ def _resumed_with(
 def _from_priority(timeline: Timeline, scheduler: MemberState, priority: int) -> Iterable[int]:
     members = timeline.members
     if members.field_text(scheduler.id, Field.RULES) != _SOUND:
-        # Dialects pause all timers; the priority only selects updates.
+        # Other rules pause all timers; the priority only selects updates.
         yield scheduler.id
         return
     for each in members.branch(scheduler.id):

@@ -1,4 +1,4 @@
-"""Predictions for a call and their outcome, from the past and as time passes."""
+"""Predictions for a call and their outcomes: for a past instant, and while time passes."""
 
 from __future__ import annotations
 

@@ -55,16 +55,16 @@ class _Change(Struct, frozen=True):
     cursor: int
     at_ns: int
     clock_id: int
-    kind: str  # Changes of one kind are told once
-    text: str  # What was done
-    cause: int | None = None  # Number of the command that did it; None if unknown
-    more: str = ""  # What follows in the sentence
+    kind: str  # Of changes of one kind, a sentence names only the first
+    text: str  # The change in words
+    cause: int | None = None  # Number of the command that made it; None if unknown
+    more: str = ""  # The end of the sentence
     member_id: int = 0
     is_last: bool = False  # Whether it ended the timer
 
 
 class _Firing(Struct, frozen=True):
-    """A firing of a timer; an extra one is early, or leaves the timer due as before."""
+    """A firing of a timer; an extra firing is early, or does not change when the timer is due."""
 
     cursor: int
     at_ns: int
@@ -224,7 +224,7 @@ class _Events(ClockChangeReader):
         if between:
             reason = self._changes_text(between)
         elif prediction.call.is_member:
-            # Schedulers add deltas up as floating-point numbers, as the originals do.
+            # Schedulers add up deltas as floating-point numbers, as the engines they imitate do.
             is_one_late = fired is not None and fired.at_ns == next_update_ns
             reason = "the sum of the deltas fell short of it by a rounding" * is_one_late
         else:
@@ -286,7 +286,7 @@ class _Events(ClockChangeReader):
                 found.append(_Change(*at, 0, "call", text, is_last=event.next_ns == NEVER))
             due_ns = event.next_ns
         found.sort(key=lambda change: change.cursor)
-        # Changes after its end do not matter.
+        # Changes after the end of the timer do not matter.
         last = next((place for place, each in enumerate(found) if each.is_last), len(found))
         return found[: last + 1]
 

@@ -25,23 +25,23 @@ from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, TimerKind
 
 class Prediction(Struct, frozen=True):
     call: CallId
-    at_ns: int  # Session instant of the call, or from which on it waits for a frame
+    at_ns: int  # Session instant of the call, or from which it waits for a frame
     number: int  # Number of the call, counted from 1 after the prediction was made
     due_ns: int  # Its due instant, in the time of its clock or scheduler
     cursor: int  # End of the log when the prediction was made
     path: tuple[int, ...]  # Its clock and that one's ancestors, the root last
     first_due_ns: int = NEVER  # Its due instant when the prediction was made, in the same time
-    # The call itself and what it hangs under; empty for a timer of a clock.
+    # The call itself and its ancestors; empty for a timer of a clock.
     members: tuple[int, ...] = ()
-    # What makes the call in its first update at or after at_ns; 0 for a clock, which makes it then.
+    # The scheduler that makes the call in its first update at or after at_ns; 0 for a clock.
     scheduler_id: int = 0
 
 
 def next_calls(timeline: Timeline, call_id: CallId, most: int) -> list[Prediction]:
     """Return the next calls of anything that is scheduled, at present rates.
 
-    Of a call of a scheduler, ticker or loop only the next one is predicted; there is none for
-    what is called in every frame.
+    For a scheduler, ticker or loop only the next call is predicted, and none for what is called in
+    every frame.
     """
     if not call_id.is_member:
         return upcoming(timeline, NEVER - 1, [call_id.number], most)
@@ -108,13 +108,13 @@ def _calls(timeline: Timeline, timer_id: int) -> Iterator[Prediction]:
 
 
 def _firings(timeline: Timeline, timer_id: int) -> Iterator[tuple[int, int]]:
-    """Go through the session instants of the calls of a timer, each with when it is due."""
+    """Yield the session instants of the calls of a timer, each with its due instant."""
     table = timeline.timers
     row = table.index(timer_id)
     due_ns, interval_ns, kind = table.due[row], table.interval[row], table.kind[row]
     path = timeline.path(table.clock[row])
-    # A timer due before the newest event fires with the next wake-up. A timer due since then
-    # is called for its own instant, however far time has passed.
+    # A timer due before the newest event fires with the next wake-up. A timer that became due
+    # since then is called for its own instant, however much time has passed.
     reached_ns = timeline.newest_ns
     while True:
         at_ns = session_instant(due_ns, path)
@@ -128,9 +128,9 @@ def _firings(timeline: Timeline, timer_id: int) -> Iterator[tuple[int, int]]:
 
 
 def _steady_firings(timeline: Timeline, timer_id: int, until_ns: int) -> range | None:
-    """Return the calls of an interval at the rate of the session that is not late, else ``None``.
+    """Return the calls of a timer if they are at equal distances, else ``None``.
 
-    Most timers are such, and their next calls are at equal distances.
+    That is so for most timers: intervals that are not late, on a clock at the rate of the session.
     """
     table = timeline.timers
     row = table.index(timer_id)

@@ -23,7 +23,7 @@ class Part(Enum):
 
 
 class Bound(Enum):
-    """Which end of the time that an input may have taken to the display."""
+    """A bound of the time from an input to the display."""
 
     LOWER = "lower bound"
     EXPECTED = "expected"
@@ -48,7 +48,7 @@ def _columns(series: TimeSeries) -> list[Numbers | None]:
 
 
 def damage_text(series: TimeSeries, names: tuple[str, ...]) -> str:
-    """Return what of columns that are read here is damaged, as sentences; empty for nothing."""
+    """Return the damage in the columns that are read here, as sentences; empty for none."""
     said = series.facts.damage
     is_read = names == LAG_COLUMNS or names in _COLUMNS
     return said(names) if said is not None and is_read else ""
@@ -101,10 +101,10 @@ def active_low(part: Part, share: float, series: TimeSeries) -> float | None:
 def input_lag(bound: Bound, series: TimeSeries) -> float | None:
     """Return the mean time from an input to the display, in milliseconds, without any offset.
 
-    An input comes between the end of the present before that of the last displayed frame, and
-    the present of this one. So at least the time until this frame is displayed, and at most that,
-    its frame time, those of frames dropped before it, and what the last displayed frame took after
-    the present before it: ``f_p - a_(p - 1) + sum f_dropped + f_i + u_i``.
+    An input comes between the end of the present before that of the last displayed frame, and the
+    present of this one. The lower bound is the time until this frame is displayed. The upper bound
+    adds its frame time, those of frames dropped before it, and the time from the end of the present
+    before the last displayed frame to its present: ``f_p - a_(p - 1) + sum f_dropped + f_i + u_i``.
     """
     found = series.once(_lags)
     if found is None:
@@ -121,10 +121,10 @@ def _lags(series: TimeSeries) -> tuple[Numbers, Numbers] | None:
     _gpu, _cpu, until, present, flags = series.once(_columns)
     if until is None or present is None:
         return None
-    # Without flags, what was never displayed has no time until then.
+    # Without flags, frames that were never displayed have no time until their display.
     displayed = np.flatnonzero(np.isfinite(until) if flags is None else ~(flags > 0))
     before, this = displayed[:-1], displayed[1:]
-    # Of the first frame of a run, it is not known what came before.
+    # What came before the first frame of a run is unknown.
     runs = series.facts.runs
     follows = before > 0 if runs is None else (before > 0) & (runs[before - 1] == runs[this])
     before, this = before[follows], this[follows]

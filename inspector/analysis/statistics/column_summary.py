@@ -14,11 +14,11 @@ from inspector.analysis.statistics.time_series import quantile_7
 from inspector.display_text import one_line
 from inspector.timebase import NS_PER_SECOND
 
-#: Units of times of frames, of which each counts once.
+#: Units of durations of frames, each of which counts once in a mean.
 DURATIONS: Final = frozenset(("s", "ms", "µs", "ns"))
-#: Watts of a unit of power.
+#: Units of power in watts.
 WATTS: Final = {"W": 1.0, "mW": 1e-3}
-#: The classes of frame times, from the shortest: the percentile that each goes up to.
+#: The classes of frame times from the shortest, each with the percentile at which it ends.
 _CLASSES: Final = {"up to P50": 50, "P50 to P95": 95, "P95 to P99": 99, "above P99": 100}
 
 
@@ -40,26 +40,26 @@ class ColumnSummary:
     unit: str  # Its unit; empty if unknown
     count: int  # How many frames have a value
     mean: float  # Their mean
-    is_weighted: bool  # Whether each value counts as long as its frame lasts in the mean
+    is_weighted: bool  # Whether the mean is weighted by how long frames last
     least: float  # The lowest value
     p5: float  # The 5th percentile: type 7 of Hyndman & Fan, as median and p95 are
     median: float  # The middle value
     p95: float  # The 95th percentile
     most: float  # The highest value
-    # Of a power, the frames that it has a value for, over its energy in their time: the same as
-    # their average rate over its mean in watts. None of anything else.
+    # For a power: the number of frames with a value, over the energy in their time. That is their
+    # average rate over the mean in watts. None for other columns.
     frames_per_joule: float | None = None
     classes: tuple[ClassSummary, ...] = ()  # By class of frame time; empty of samples
 
     def mean_text(self) -> str:
-        """Return its mean, and of a power the frames per joule."""
+        """Return the mean, and for a power the frames per joule."""
         by = ", by time" if self.is_weighted else ""
         per_joule = self.frames_per_joule
         frames = f", {per_joule:,.3g} frames per joule" if per_joule is not None else ""
         return f"mean {self.mean:,.4g}{self._unit}{by}{frames}"
 
     def lines(self) -> Iterator[str]:
-        """Yield what it comes to, as a whole and by class of frame time."""
+        """Yield the summary as lines of text, as a whole and by class of frame time."""
         yield f"{one_line(self.name)}: {_numbers_text(self, self._unit)}"
         for each in self.classes:
             yield f"    frames {each.name}: {_numbers_text(each, self._unit)}"
@@ -80,17 +80,17 @@ def _numbers_text(of: ColumnSummary | ClassSummary, unit: str) -> str:
 def lasting_ns(
     at_ns: NDArray[np.int64], interval_ns: NDArray[np.int64], *, are_samples: bool
 ) -> NDArray[np.int64]:
-    """Return how long values hold: while their frame lasts, samples since the one before."""
+    """Return how long values hold: those of frames as long as the frame, samples since the last."""
     if not are_samples:
         return interval_ns
     lasts_ns: NDArray[np.int64] = np.diff(at_ns, prepend=at_ns[:1])
-    # How long the first one holds is not known: as long as the second.
+    # It is unknown how long the first sample holds; it is taken to be as long as the second.
     lasts_ns[:1] = lasts_ns[1] if len(lasts_ns) > 1 else 0
     return lasts_ns
 
 
 def classes_of(times: NDArray[Any]) -> list[tuple[str, NDArray[np.bool_]]]:
-    """Return which frames are in each class of frame times, from the shortest; none are in two."""
+    """Return which frames are in each class of frame times, from the shortest; each is in one."""
     ordered, found, below = np.sort(times), [], np.zeros(len(times), dtype=np.bool_)
     for name, percent in _CLASSES.items():
         within = times <= ordered[nearest_rank(len(times), percent)]
@@ -113,10 +113,10 @@ def summary_of(
     *,
     are_frames: bool = True,
 ) -> ColumnSummary | None:
-    """Return a column in numbers, ``None`` if it has none.
+    """Return the summary of a column; ``None`` if it has no numbers.
 
-    Of durations each value counts once in the mean, of all else as long as it holds. Values are not
-    a number where there is none, and of samples unless they are of frames.
+    In the mean, durations count once each, and all other values as long as they hold. ``values``
+    are NaN where there is no value. Unless ``are_frames``, they are samples, which have no classes.
     """
     there = np.isfinite(values)
     known = values[there]

@@ -30,19 +30,19 @@ _STRETCH_S: Final = 0.25
 
 
 class CallSamples(Struct):
-    # When they were made, in session time.
+    # When calls were made, in session time.
     at_ns: array[int] = field(default_factory=lambda: array("q"))
     late_ns: array[int] = field(default_factory=lambda: array("q"))
-    # How long calls took, where that was measured.
+    # How long calls took, if it was measured.
     took_ns: array[int] = field(default_factory=lambda: array("q"))
 
 
 class CallChange(Struct, frozen=True):
-    """What has become of the calls of a clock or a timer."""
+    """How a number about the calls of a clock or a timer has changed."""
 
     clock: str  # Names of the clocks from the root
     label: str  # Name of the timer or call; empty for all of the clock
-    what: str  # Which number of theirs
+    what: str  # The name of the number
     unit: str
     change: Change  # How it has changed
 
@@ -59,9 +59,9 @@ class SessionCalls(Struct, frozen=True):
 def calls_of(
     history: History, on_progress: Callable[[float], None] = lambda _done: None
 ) -> SessionCalls:
-    """Return the calls of a session as far back as its events are there.
+    """Return the calls of a session, as far back as its events are kept.
 
-    What ``on_progress`` raises, called with the share that was read, ends the reading.
+    ``on_progress`` is called with the share that was read; if it raises, reading ends.
     """
     first, end = history.first, history.end
     fold = CallFold(history.state_before(first), history.strings)
@@ -108,7 +108,7 @@ class CallFold:
         return self._samples.setdefault(key or (0, ""), CallSamples())
 
     def calls(self, length_ns: int) -> SessionCalls:
-        """Return what was read; those of the same names on the same clocks are one."""
+        """Return the calls that were read; those with the same clock and timer names are joined."""
         found: dict[Key, CallSamples] = {}
         for (clock_id, label), samples in self._samples.items():
             path = self._path(clock_id)
@@ -133,11 +133,11 @@ def call_changes(
     on_progress: Callable[[float], None] = lambda _done: None,
     pairs: int = 1,
 ) -> list[CallChange]:
-    """Return what has become of the calls that all sessions have, by clock, then by timer.
+    """Return the changes of the calls that all sessions have, by clock, then by timer.
 
     Args:
-        on_progress: Called with the share that is done; what it raises ends the comparison.
-        pairs: How many such comparisons are looked at together.
+        on_progress: Called with the share that is done; if it raises, the comparison ends.
+        pairs: How many comparisons are interpreted together.
     """
     keys = sorted(set.intersection(*({*each.samples} for each in (*before, *after))))
     numbers = [each for key in keys for each in _numbers(key, before, after)]
@@ -163,7 +163,7 @@ def _listed(statistic: Callable[[Samples], float], samples: Samples) -> list[flo
 def _numbers(
     key: Key, before: Sequence[SessionCalls], after: Sequence[SessionCalls]
 ) -> Iterator[tuple[Key, str, str, _Sides, Callable[[Samples], float]]]:
-    """Yield what is compared of the calls of a name: title, unit, samples and their statistic."""
+    """Yield what is compared for a name: title, unit, samples and their statistic."""
     sides = (before, after)
     former, now = ([_rates(each.samples[key], each.seconds) for each in side] for side in sides)
     yield key, "Calls", "per s", (former, now), _mean

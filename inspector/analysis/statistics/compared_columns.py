@@ -26,9 +26,9 @@ class RunColumn(Struct, frozen=True, eq=False):
     unit: str
     # Value and frame time in milliseconds of each frame that has a value, shape (n, 2)
     samples: Samples
-    # Which of these are in each class of frame times, by its name
+    # Which of the samples are in each class of frame times, by name of the class
     classes: tuple[tuple[str, NDArray[np.bool_]], ...]
-    damage: str = ""  # What of it is damaged, as a sentence; empty for nothing
+    damage: str = ""  # What of it is damaged, as a sentence; empty for none
 
     @classmethod
     def of(  # noqa: PLR0913 - as many things make a column
@@ -64,11 +64,11 @@ def column_changes(
     on_progress: Callable[[float], None],
     pairs: int,
 ) -> list[ColumnChange]:
-    """Return what has become of the columns that all runs have.
+    """Return the changes of the columns that all runs have.
 
     Args:
-        on_progress: Called with the share that is done; what it raises ends the comparison.
-        pairs: How many such comparisons are looked at together.
+        on_progress: Called with the share that is done; if it raises, the comparison ends.
+        pairs: How many comparisons are interpreted together.
     """
     sides = [[{each.name: each for each in run} for run in side] for side in (before, after)]
     runs = [run for side in sides for run in side]

@@ -1,19 +1,19 @@
 """Two captures, or several runs on each side: what has changed, and how sure that is.
 
-The frames of a capture depend on each other, so it is resampled in blocks that are several times
-as long as they do (Künsch 1989). Of few blocks the spread is itself uncertain: quantiles of
-Student's distribution allow for that (Hesterberg 2015, expanded percentile intervals). All is
-done on the logarithms of the statistics, so a rate stays positive. The intervals of the two
-captures are put together by the method of variance estimates recovery (Zou & Donner 2008), which
-keeps that one side may be wider than the other. What is said of several statistics at a time
-holds for all of them together, with the probability :data:`CONFIDENCE` (Bonferroni).
+The frames of a capture depend on each other, so it is resampled in blocks several times longer than
+this dependence (Künsch 1989). The spread of few blocks is itself uncertain: quantiles of Student's
+distribution allow for that (Hesterberg 2015, expanded percentile intervals). Everything is computed
+on logarithms of the statistics, so a rate stays positive. The intervals of the two captures are
+combined by the method of variance estimates recovery (Zou & Donner 2008), which lets one side of an
+interval be wider than the other. Statements about several statistics hold for all of them together,
+with the probability :data:`CONFIDENCE` (Bonferroni).
 
-Of several runs a side, statistics are those of all frames of the side. The runs are what is
-independent then: the spread is that of the statistics with each run left out in turn (Tukey 1958,
-Shao & Wu 1989), which has what differs from run to run and what differs within them, and as many
-degrees of freedom as there are runs, less one (Welch 1947). It counts at least as much as the
-runs themselves are uncertain, by blocks within each, so runs that are close by chance claim
-nothing. A bootstrap that draws runs would be too narrow for three of them.
+With several runs on a side, statistics are those of all frames of the side, and the independent
+units are the runs. The spread is that of the statistics with each run left out in turn (Tukey 1958,
+Shao & Wu 1989), which includes the differences between runs and within them, with one degree of
+freedom less than there are runs (Welch 1947). It is never taken smaller than the uncertainty of the
+runs themselves, by blocks within each, so runs that are close by chance prove nothing. A bootstrap
+that draws runs would be too narrow for three of them.
 """
 
 from __future__ import annotations
@@ -34,32 +34,34 @@ from inspector.analysis.statistics.time_series import USUAL_STUTTER, StutterLimi
 
 #: The metrics that are compared unless others are asked for.
 COMPARED: Final = ("fps", "p50", "p95", "p99", "p99.9", "frameview.low-1", "capframex.integral-1")
-#: Those that do not need every frame.
+#: The metrics compared by default for samples, which do not need every frame.
 COMPARED_OF_SAMPLES: Final = ("mean",)
-#: Those that are compared, too, where it is said what stutters and what is slow.
+#: The metrics that are also compared if limits of stuttering and slow frames are given.
 _STUTTERING: Final = ("capframex.stuttering", "capframex.low-fps")
 #: Probability that all intervals of a verdict hold the true differences.
 CONFIDENCE: Final = 0.95
 
 _RESAMPLES: Final = 600
 _MOST_RESAMPLED: Final = 20_000
-#: With fewer frames, nothing is said to differ.
+#: Captures with fewer frames are not compared.
 LEAST_SAMPLES: Final = 30
-#: A capture is at least so many times as long as its frames depend on each other.
+#: A capture must have at least this many times the frames over which frames depend on each other.
 _LEAST_LENGTHS: Final = 45
-#: A block is so many times as long: about a twelfth of the spread between blocks is lost then.
+#: The length of a block, as a multiple of that dependence: about a twelfth of the spread is lost.
 _LENGTHS_OF_BLOCK: Final = 6
 _MOST_BLOCKS: Final = 30
-#: Differences below are too small to matter, however certain.
+#: Smaller differences do not matter, however certain they are.
 _LEAST_DIFFERENCE: Final = 0.002
-#: Where resampled values are read, in standard deviations: 600 have fourteen beyond.
+#: Quantiles of resampled values are read at this many standard deviations: of 600 values, fourteen
+#: are beyond.
 _READ_AT: Final = 2.0
 _NORMAL: Final = NormalDist()
-#: Blocks of a long capture that are drawn at least.
+#: The least number of blocks that are drawn from a long capture.
 _FEWEST_DRAWN: Final = 8
 #: Steps in which Student's distribution is integrated: quantiles are within 0.1 %.
 _ANGLES: Final = 4097
-#: Correlations of so many further lags are small where a capture no longer depends on itself.
+#: Frames no longer depend on each other if the correlations of this many consecutive lags are
+#: small.
 _QUIET_LAGS: Final = 5
 
 #: Fields of a change that are computed for several at a time.
@@ -84,7 +86,7 @@ class Change(Struct, frozen=True):
     before: float | None  # The number in the first capture; None where it is undefined
     after: float | None  # In the second
     share: float | None  # (after - before) / before; None where it is undefined
-    low: float | None  # Lower end of the interval of the share, None if nothing can be said
+    low: float | None  # Lower end of the interval of the share, None if there is no interval
     high: float | None  # Its upper end
     why_not: str  # Why there is no interval, in a few words; empty if there is one
     is_more_better: bool | None  # Whether a larger number is better; None if it is neither
@@ -104,7 +106,7 @@ class Change(Struct, frozen=True):
     def of_inverse(self, unit: float) -> Change:
         """Return the change of ``unit`` over this number, such as of a time instead of a rate.
 
-        The interval holds it as surely: it has the inverted ends.
+        The ends of the interval are inverted, so its confidence stays the same.
         """
 
         def inverted(share: float | None) -> float | None:
@@ -139,9 +141,9 @@ class Difference(Change, frozen=True):
 
 class Comparison(Struct, frozen=True):
     differences: tuple[Difference, ...]  # Each metric that was compared
-    # The ids of the metrics that were asked for, which the verdict is about; empty for all of them.
+    # The ids of the metrics that the user chose, which the verdict is about; empty for all.
     asked: frozenset[str]
-    why_not: str  # Why nothing can be told, as a sentence; empty if something can
+    why_not: str  # Why no verdict is possible, as a sentence; empty if one is
 
     @property
     def spoken(self) -> tuple[Difference, ...]:
@@ -158,7 +160,7 @@ class Comparison(Struct, frozen=True):
         for verdict in (Verdict.FASTER, Verdict.SLOWER):
             if verdict in found:
                 return verdict
-        # Of what was asked for, each has to be known; P99.9 by itself often is not.
+        # Each metric that was asked for has to be known; of the default ones, P99.9 often is not.
         is_open = Verdict.CANNOT_TELL in found and (self.asked or len(found) == 1)
         return Verdict.CANNOT_TELL if is_open else Verdict.NO_EVIDENCE
 
@@ -214,9 +216,9 @@ def comparison(  # noqa: PLR0913 - as many things make a comparison
     """Compare runs of at least one frame each with the runs before.
 
     The verdict is about the metrics asked for, by default all of :data:`COMPARED`. The same seed
-    gives the same intervals. What ``on_progress`` raises, called with the share that is done, ends
-    the comparison; ``pairs`` such comparisons are looked at together. With limits, the time that
-    stutters or is slow is compared, too.
+    gives the same intervals. ``on_progress`` is called with the share that is done; if it raises,
+    the comparison ends. ``pairs`` comparisons are interpreted together. With limits, the share of
+    stuttering and of slow frames is compared, too.
     """
     by_id = {each.id: each for each in METRICS}
     are_samples = any(each.sampled_ms is not None for each in (*before, *after))
@@ -252,9 +254,9 @@ def sample_changes(
 ) -> list[Change]:
     """Return how statistics of some samples, in the order of time, have changed.
 
-    Samples of a run have the shape (n,), or (n, m) with what belongs to them. ``values_of`` returns
-    the statistics of at least one; whether more of each is better may be ``None``. So many
-    ``tests`` are looked at together.
+    Samples of a run have the shape (n,), or (n, m) with further values for each. ``values_of``
+    returns the statistics of at least one sample; whether more of each is better may be ``None``.
+    ``tests`` is how many statistics are interpreted together.
     """
     if not all(map(len, (*before, *after))):
         joined = map(np.concatenate, (before, after))
@@ -274,9 +276,9 @@ def sample_changes(
 def correlation_length(samples: Samples) -> float:
     """Return the number of samples that are worth one independent one, at least 1.
 
-    ``1 + 2 Σ λ(k / 2m) ρ(k)``: the autocorrelations of the ranks, as a few long frames hide how
-    the others depend on each other, up to the lag m from which on they are insignificant, by the
-    flat-top window (Politis & Romano 1995; m after Politis & White 2004).
+    ``1 + 2 Σ λ(k / 2m) ρ(k)``, with the flat-top window λ (Politis & Romano 1995). ρ are the
+    autocorrelations of ranks, because with values a few long frames would hide how the others
+    depend on each other; m is the lag from which they are insignificant (Politis & White 2004).
     """
     count = len(samples)
     first = samples if samples.ndim == 1 else samples[:, 0]
@@ -297,21 +299,21 @@ def correlation_length(samples: Samples) -> float:
 
 
 class _Estimate(Struct, frozen=True, eq=False):
-    """Statistics of the runs of a side, with the logarithms of how far off they may be."""
+    """Statistics of the runs of a side, with their errors on a logarithmic scale."""
 
-    values: Samples  # The statistics; not a number where undefined
-    below: Samples  # How far each may be below, in the size of a standard error
-    above: Samples  # How far above
-    freedom: float  # How many degrees of freedom these have
+    values: Samples  # The statistics; NaN where undefined
+    below: Samples  # The error downwards, scaled like a standard error
+    above: Samples  # The error upwards
+    freedom: float  # The degrees of freedom of the errors
 
 
 class _Pair(Struct, frozen=True, eq=False):
     one: _Estimate  # Those of the first
     other: _Estimate  # Those of the second
-    why_not: str  # Why nothing can be said of their differences, as a sentence
+    why_not: str  # Why no differences can be given, as a sentence; empty if they can
 
     def intervals(self, tests: NDArray[np.int_]) -> tuple[Samples, Samples]:
-        """Return the ends of intervals that hold for so many changes together (Bonferroni)."""
+        """Return the ends of intervals that hold for ``tests`` changes together (Bonferroni)."""
         one, other = self.one, self.other
         squares = [((each.below + each.above) / 2) ** 2 for each in (one, other)]
         both = squares[0] ** 2 / one.freedom + squares[1] ** 2 / other.freedom
@@ -334,7 +336,7 @@ class _Pair(Struct, frozen=True, eq=False):
         for before, after, *ends in zip(
             *(self.one.values, self.other.values, low, high), strict=True
         ):
-            # What may be below 0 has no change in percent.
+            # A statistic that can be below 0 has no change in percent.
             share = after / before - 1 if before > 0 and after >= 0 else np.nan
             why_not = _TOO_SHORT if self.why_not else _TOO_FEW
             why_not = "" if np.isfinite(ends).all() else "undefined" if np.isnan(share) else why_not
@@ -358,7 +360,7 @@ def _pair(
     else:
         length = max(map(correlation_length, (*before, *after)))
         fewest = min(sum(map(len, side)) for side in sides)
-        # Runs are independent, however long their frames depend on each other.
+        # Several runs are independent of each other, so the length of one does not matter.
         if not is_of_versions and fewest < _LEAST_LENGTHS * length:
             why_not = (
                 f"Frames depend on each other over about {length:,.0f} frames, so at least "
@@ -397,7 +399,7 @@ def _within(
     size = ceil(max(_LENGTHS_OF_BLOCK * length, min(total, _MOST_RESAMPLED) / _MOST_BLOCKS))
     blocks = [np.array_split(samples, max(len(samples) // size, 2)) for samples in runs]
     count, longest = sum(map(len, blocks)), len(blocks[0][0])
-    # Of long captures fewer blocks are drawn than there are.
+    # Of long captures only some of the blocks are drawn, to save time.
     share = min(1.0, max(_MOST_RESAMPLED // max(longest, 1), _FEWEST_DRAWN) / count)
     drawn = [max(round(share * len(each)), 1) for each in blocks]
     values = np.array(values_of(np.concatenate(runs)), dtype=np.float64)
@@ -415,7 +417,7 @@ def _within(
     low, high = np.quantile(draws, [_NORMAL.cdf(-_READ_AT), _NORMAL.cdf(_READ_AT)], axis=0)
     freedom = count - len(runs)
     lost = max(1 - length / (2 * longest), 0.5)
-    # Few draws of many blocks deviate more, few blocks deviate too little.
+    # Corrects the spread: drawing only some blocks increases it, having few blocks reduces it.
     scale = sqrt(sum(drawn) / lost / freedom) / _READ_AT
     below, above = np.maximum(logs - low, 0) * scale, np.maximum(high - logs, 0) * scale
     return _Estimate(values, below, above, freedom)
@@ -432,14 +434,14 @@ def _between(
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(np.array([values_of(each) for each in rests], dtype=np.float64))
         spread = np.sqrt((count - 1) * logs.var(axis=0))
-    # As many runs of the same length would say as much (Kish 1965).
+    # The number of runs of equal length that would be as informative (Kish 1965).
     alike = float(lengths.sum() ** 2 / (lengths**2).sum())
     below, above = np.maximum(within.below, spread), np.maximum(within.above, spread)
     return _Estimate(within.values, below, above, max(alike - 1, 1.0))
 
 
 def _student(levels: Samples, freedom: Samples) -> Samples:
-    """Return quantiles of Student's distribution with half a level beyond each.
+    """Return quantiles of Student's distribution: half of each level is beyond them.
 
     With t = √ν / tan θ, the share beyond t is the integral of sin(θ) to the power of ν - 1.
     """

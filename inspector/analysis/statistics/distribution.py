@@ -1,4 +1,4 @@
-"""The exact distribution of frame times that keep coming; new ones cost little."""
+"""The exact distribution of frame times, to which new ones can be added at little cost."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-#: A run of sorted values is merged into one that has less than this many times its values, so a
+#: A run of sorted values is merged into another that is less than this many times as long, so a
 #: million values are in about ten runs.
 _GROWTH: Final = 4
 
@@ -53,7 +53,7 @@ class Distribution:
         ranks = np.asarray(ranks, dtype=np.int64)
         low = np.full(len(ranks), min(int(run[0]) for run in self._runs))
         high = np.full(len(ranks), max(int(run[-1]) for run in self._runs))
-        # The largest value that no more than the rank are less than.
+        # Bisection: the largest value such that no more values than the rank are smaller.
         while (low < high).any():
             middle = low + (high - low + 1) // 2
             is_low = self.counts_below(middle) <= ranks

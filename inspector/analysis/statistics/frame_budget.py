@@ -37,7 +37,8 @@ BY_INSPECTOR_RULE: Final = "over budget with the inspector's share, and not with
 #: The rule in words, for every count of frames over budget.
 OVER_RULE: Final = f"longer than the budget by more than {_SHARE_TEXT} (at least {_LEAST_TEXT})"
 
-#: Origin of a budget that is the median of the newest frames; of fewer frames, none is usual.
+#: Origin of a budget that is the median of the newest frames, if there are at least
+#: ``_LEAST_FRAMES``.
 USUAL_FRAME: Final = "the loop's usual frame"
 #: Origin of a budget that the loop asks for.
 ASKED_FRAME: Final = "what the loop asks for"
@@ -60,15 +61,15 @@ def checked_budget_ms(budget_ms: float | Fraction) -> float:
 
 @lru_cache(maxsize=64)
 def _tolerance_ns(budget_ns: int) -> int:
-    # Kept: plots ask for it several times for each bar.
+    # Cached, because plots need it several times for each bar.
     share_ns = budget_ns * TOLERANCE.numerator // TOLERANCE.denominator
     return max(share_ns, LEAST_TOLERANCE_NS)
 
 
 class FrameBudget(Struct, frozen=True):
     budget_ns: int  # The budget, above 0
-    # Whether frames are held against it by the time in their callbacks, as the turns of a loop that
-    # waits for events are.
+    # Whether the time in callbacks is compared with it instead of the frame time, as for turns of a
+    # loop that waits for events.
     by_busy: bool = False
     origin: str = ""  # Where the budget comes from, in words; empty for a budget that was given
 
@@ -110,7 +111,7 @@ class FrameBudget(Struct, frozen=True):
     ) -> bool | NDArray[np.bool_]:
         """Return whether a frame is over budget because of one share of its time alone.
 
-        It is over it, and would not be without that share, such as the inspector's.
+        Without that share, such as the inspector's, it would not be over budget.
         """
         longest_ns = self.longest_ns
         return (interval_ns > longest_ns) & (interval_ns - share_ns <= longest_ns)
@@ -136,9 +137,9 @@ def loop_budget(
 ) -> FrameBudget:
     """Return the budget of the frames that a timeline shows.
 
-    A loop of an attached program is held against what it asks for; if it asks for nothing, against
-    its usual frame, of its own time or of real time. It waits if its frames are turns of a loop
-    that waits for events.
+    For a loop of an attached program, that is the interval it asks for, otherwise its usual frame,
+    in its own time or in real time. ``waits`` tells whether its frames are turns of a loop that
+    waits for events.
     """
     loop_id = timeline.frames_of
     loop = timeline.loops.get(loop_id)
@@ -158,11 +159,11 @@ def loop_budget(
 
 
 def rate_in_file(text: object) -> Fraction | None:
-    """Return the frame rate that a file names, ``None`` if it names none that can be."""
+    """Return the frame rate that a file names, ``None`` if it names none or an impossible one."""
     try:
         rate = number_in(str(text))
     except ValueError:
         return None
-    # A frame at a rate that nothing has would have no budget: it is damaged.
+    # A rate for which no budget is possible is damaged.
     is_rate = rate > 0 and SHORTEST_BUDGET_MS <= 1000 / rate <= LONGEST_BUDGET_MS
     return rate if is_rate else None

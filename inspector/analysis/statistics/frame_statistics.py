@@ -23,7 +23,7 @@ class OverBudget(Struct, frozen=True):
     budget: FrameBudget  # The budget, with its tolerance
     count: int  # Frames longer than FrameBudget.longest_ns
     share: float  # That count over the number of frames
-    # Refreshes of a screen that runs at the budget in which no new frame could be shown, see
+    # Refreshes without a new frame, on a screen with the budget as its refresh interval; see
     # missed_refreshes.
     missed: int
 

@@ -48,11 +48,11 @@ def long_frame_causes(
 ) -> NDArray[np.int64]:
     """Return the :class:`LongFrameCause` of each frame over budget, -1 for the others.
 
-    The cause is the largest share of the interval that is not idle; callbacks count as those of
-    timers if at least half of them is.
+    The cause is the largest share of the interval except idle time. Callbacks count as timers if at
+    least half of their time is spent in timers.
 
     Args:
-        shares_ns: Where they went, shape (shares, frames), rows by ``Share``.
+        shares_ns: The shares of the intervals, shape (shares, frames), rows by ``Share``.
     """
     callbacks = shares_ns[Share.CALLBACKS]
     is_timers = 2 * timers_ns >= callbacks

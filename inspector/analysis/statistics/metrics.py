@@ -49,11 +49,11 @@ class Metric(Struct, frozen=True):
     formula: str  # Its definition, over frame times f in milliseconds
     # Computes it from at least one frame; None where it is undefined.
     compute: Callable[[TimeSeries], float | None]
-    is_of_every_frame: bool = True  # Whether samples are not enough: every frame has to be there
+    is_of_every_frame: bool = True  # Whether it needs every frame, so samples are not enough
     needs_refresh: bool = False  # Whether it needs TimeSeries.refresh_ms
-    needs: str = ""  # What a capture must have besides frame times, in words; empty for nothing
-    columns: tuple[str, ...] = ()  # The columns that it is made of besides, by their possible names
-    # Whether only sessions of ours can have that; it is left out of others unless it is asked for.
+    needs: str = ""  # What a capture must have besides frame times, in words; empty for none
+    columns: tuple[str, ...] = ()  # The further columns that it is computed from, by possible names
+    # Whether only our own sessions can have it; for captures it is left out unless asked for.
     is_of_sessions: bool = False
 
     @property
@@ -65,11 +65,11 @@ class MetricValue(Struct, frozen=True):
     metric: Metric
     value: float | None  # Its value in the metric's unit; None where it is undefined
     why_not: str = ""  # Why there is none; empty if there is one
-    damage: str = ""  # What of its columns is damaged and not in it, as sentences
+    damage: str = ""  # Damaged values in its columns, which it leaves out, as sentences
 
     @property
     def text(self) -> str:
-        """The value in as many digits as matter, with its unit."""
+        """The value in as many digits as are significant, with its unit."""
         return self._written(0 if self.value is None else decimals_for(abs(self.value)))
 
     @property
@@ -132,7 +132,7 @@ def _low_integral(share: float, series: TimeSeries) -> float:
     CapFrameX's and MSI Afterburner's "x % low integral".
     """
     slowest_first = series.ordered_ms[::-1]
-    # The sum of all in this order, which may differ from the other in the last digit.
+    # The total is summed up in this order, as other orders may differ in the last digit.
     sums = np.cumsum(slowest_first)
     place = int(np.searchsorted(sums, share * float(sums[-1]), side="left"))
     return rate_of(float(slowest_first[place]))
@@ -233,9 +233,9 @@ def _below(rate: float, series: TimeSeries) -> float:
 _FRAMEVIEW, _PRESENTMON, _CAPFRAMEX = "NVIDIA FrameView", "PresentMon", "CapFrameX"
 _MANGOHUD, _ANDROID, _APPLE, _FLUTTER = "MangoHud", "Android", "Apple", "Flutter"
 
-#: Behind formulas of stuttering.
+#: Follows formulas of stuttering.
 _SET: Final = "; k = 2.5 and l = 25 unless set"
-#: Behind those of input lag.
+#: Follows formulas of input lag.
 _LAG: Final = (
     "; u: MsUntilDisplayed, f': of the displayed frame before, a'': MsInPresentAPI of the one "
     "before that; CapFrameX adds an offset, 10 ms by default"

@@ -13,19 +13,19 @@ from inspector.display_text import counted
 
 _SHARE: Final = 0.999
 OUTLIER_RULE: Final = "CapFrameX's rule: f ≥ Q₈(f, 0.999)"
-#: Ranges that a text names.
+#: The most ranges that a text names.
 _SHOWN: Final = 10
 
 
 class Outliers(Struct, frozen=True, eq=False):
     """Frames that are left out of statistics for being long."""
 
-    limit_ms: float  # They take this or longer
-    places: NDArray[np.int64]  # Which of the frames they are, ascending
+    limit_ms: float  # Frames that take this or longer are outliers
+    places: NDArray[np.int64]  # Places of the outliers among the frames, ascending
 
     @property
     def ranges(self) -> list[tuple[int, int]]:
-        """The first and the last frame of each stretch of them."""
+        """The first and the last frame of each stretch of outliers."""
         breaks = np.flatnonzero(np.diff(self.places) > 1) + 1
         return [
             (int(each[0]), int(each[-1])) for each in np.split(self.places, breaks) if len(each)
@@ -40,7 +40,7 @@ class Outliers(Struct, frozen=True, eq=False):
 
     @property
     def ranges_text(self) -> str:
-        """Which frames they are, the first of many."""
+        """The ranges of outliers in words; only the first ones if there are many."""
         found = self.ranges
         shown = [f"{low:,}" if low == high else f"{low:,}–{high:,}" for low, high in found[:_SHOWN]]
         more = f" and {len(found) - _SHOWN:,} more ranges" if len(found) > _SHOWN else ""

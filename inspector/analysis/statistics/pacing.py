@@ -20,19 +20,19 @@ from inspector.timebase import NS_PER_MS
 VARIANCE_EDGES_MS: Final = (2.0, 4.0, 8.0, 12.0)
 #: Frames per second below which frames are counted: CapFrameX.
 THRESHOLD_RATES: Final = (10, 15, 30, 45, 60, 75, 90, 120, 144, 240)
-#: A frame janks that takes longer than this many times what is expected: Android's JankStats.
+#: A frame is janky if it takes longer than this many times the expected time: Android's JankStats.
 JANK_FACTOR: Final = 2.0
-#: A frame is frozen that takes longer, up to :data:`NOT_RESPONDING_MS`: Android vitals.
+#: A frame is frozen if it takes longer, up to :data:`NOT_RESPONDING_MS`: Android vitals.
 FROZEN_MS: Final = 700.0
-#: A frame that is not frozen is slow that takes longer: Android vitals.
+#: A frame is slow if it takes longer and is not frozen: Android vitals.
 SLOW_MS: Final = 16.0
-#: The application does not respond that takes longer over a frame: Android vitals.
+#: An application does not respond if a frame takes longer: Android vitals.
 NOT_RESPONDING_MS: Final = 5_000.0
 
 _MS_PER_SECOND: Final = 1000.0
 _WINDOW_MS: Final = 500.0
 _OUTLIER: Final = 3.0
-#: Frames that are taken at a time.
+#: Frames that are processed at once.
 _BLOCK: Final = 1 << 13
 
 
@@ -98,8 +98,8 @@ def stuttering_live_share(series: TimeSeries) -> float:
 def adaptive_rate_deviation(series: TimeSeries) -> float:
     """Return the standard deviation of frame rates from a trailing mean, in frames per second.
 
-    CapFrameX takes the window of :func:`adaptive_deviation` for rates too: its 500 are a sum of
-    rates then, not milliseconds.
+    CapFrameX uses the window of :func:`adaptive_deviation` for rates too, so its 500 is then a sum
+    of rates, not of milliseconds.
     """
     return _adaptive_deviation(_MS_PER_SECOND / series.times_ms, _WINDOW_MS)
 
@@ -110,7 +110,7 @@ def adaptive_deviation(series: TimeSeries) -> float:
     The mean is of the frames before and up to each, back until they last 500 ms;
     ``sqrt(sum (f_i - MA_i)^2 / (n - 1))`` (CapFrameX, "adaptive STDEV").
     """
-    # In whole nanoseconds, of which sums are exact: frames often last 500 ms to the nanosecond.
+    # In whole nanoseconds, whose sums are exact: frames often last 500 ms to the nanosecond.
     times_ns = np.rint(series.times_ms * NS_PER_MS)
     return _adaptive_deviation(times_ns, _WINDOW_MS * NS_PER_MS) / NS_PER_MS
 
@@ -125,8 +125,8 @@ def _adaptive_deviation(times: NDArray[np.float64], window: float) -> float:
     for start in range(0, count, _BLOCK):
         stop = min(start + _BLOCK, count)
         ends, until = np.arange(start + 1, stop + 1), sums[start + 1 : stop + 1]
-        # The last begin from which the frames up to each still last 500 ms or more. Merging the
-        # two ascending rows takes a fifth of the time of looking each up.
+        # For each frame, the last beginning from which the frames up to it last at least 500 ms.
+        # Merging the two ascending rows takes a fifth of the time of a lookup for each.
         candidates = sums[low : stop + 1]
         merged = np.argsort(np.concatenate((candidates, until - window)), kind="stable")
         places = np.flatnonzero(merged >= len(candidates))
@@ -226,7 +226,7 @@ def _known(values: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
 
 
 def caused_count(series: TimeSeries, cause: int) -> int | None:
-    """Return how many long frames have a cause; ``None`` where that was not measured."""
+    """Return how many long frames have a cause; ``None`` if causes were not measured."""
     causes = series.facts.causes
     return None if causes is None else int(np.count_nonzero(causes == cause))
 

@@ -42,9 +42,9 @@ class Stretches(Struct, frozen=True, eq=False):
 class Pyramid:
     """Maxima and sums over a column that is only ever appended to.
 
-    The column itself stays where it is; the questions take it as an argument. It
-    may have lost values at its front since: ``first`` is the index of the oldest
-    value that is still there.
+    The column itself is not kept here; queries take it as an argument. It may have
+    lost values at its front: ``first`` is the index of the oldest value that it
+    still has.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Pyramid:
         return sum(level.nbytes for level in self._levels)
 
     def extend(self, values: NsColumn) -> None:
-        """Take in the values that come next in the column."""
+        """Add the next values of the column."""
         self._length += len(values)
         waiting = np.concatenate((self._waiting, values)) if len(self._waiting) else values
         full = len(waiting) // BUCKET * BUCKET
@@ -169,7 +169,7 @@ class Pyramid:
         highest = np.full(len(lows), _LOWEST, dtype=np.int64)
         for a, b in (before, within, behind):
             places, maxima = _places_in_rows(values, a - offset, b - offset)
-            # Ties go to the earlier piece; an empty piece never wins.
+            # Of equal maxima, the earlier piece counts; an empty piece never does.
             is_better = (a < b) & ((maxima > highest) | (best < 0))
             best[is_better] = places[is_better] + offset
             highest[is_better] = maxima[is_better]
@@ -210,7 +210,7 @@ def _grouped(maxima: NsColumn, sums: NsColumn) -> NsColumn:
     for row, (operation, values) in enumerate(zip(_OPERATIONS, (maxima, sums), strict=True)):
         halves = values.reshape(-1, BUCKET)
         width = BUCKET
-        # Four steps, whether one group is complete or a million.
+        # Halving takes four steps, whether one group is complete or a million.
         while width > 1:
             width //= 2
             halves = operation(halves[:, :width], halves[:, width : 2 * width])
@@ -231,7 +231,7 @@ def _inner(lows: NsColumn, highs: NsColumn) -> tuple[NsColumn, NsColumn]:
 def _outer(
     lows: NsColumn, highs: NsColumn, inner_lows: NsColumn, inner_highs: NsColumn
 ) -> tuple[tuple[NsColumn, NsColumn], tuple[NsColumn, NsColumn]]:
-    """Return what of each stretch lies before and behind its whole groups, 15 values at most."""
+    """Return the parts of each stretch before and after its whole groups, up to 15 values each."""
     before_end = np.minimum(inner_lows * BUCKET, highs)
     behind_start = np.maximum(np.minimum(inner_highs * BUCKET, highs), before_end)
     return (lows, before_end), (behind_start, highs)

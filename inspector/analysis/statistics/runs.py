@@ -20,30 +20,30 @@ from inspector.analysis.statistics.time_series import StutterLimits, TimeSeries
 from inspector.errors import CaptureError
 from inspector.timebase import NS_PER_MS
 
-#: Frames of fewer durations are too even to tell by them what was measured twice.
+#: Frames with fewer distinct times are too even to recognise frames that two runs share.
 _LEAST_VARIETY: Final = 16
 _NO_CALLS: Final = SessionCalls({}, 0.0)
 #: A run further away from the median of its side is an outlier, as in CapFrameX.
 OUTLIER_SHARE: Final = 0.03
-#: Of fewer runs, none is an outlier: the median is between them.
+#: Among fewer runs there is no outlier, because the median lies between the two.
 _LEAST_FOR_OUTLIERS: Final = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparedRun:
-    name: str  # What it is called
+    name: str
     times_ns: NDArray[np.int64]  # Its frame times, in order and above 0
     calls: SessionCalls = _NO_CALLS  # Its calls, none of a capture
     notes: tuple[str, ...] = ()  # Sentences on what was read
     streams: tuple[str, ...] = ()  # Names of the streams of a capture
-    stream: str = ""  # Name of the one that was read
-    missing: str = ""  # What of it could not be read, as a sentence; empty for nothing
-    parts: tuple[ComparedRun, ...] = ()  # The runs that it is put together from; empty for one run
-    left_out: tuple[ComparedRun, ...] = ()  # Outliers that are not among them
+    stream: str = ""  # Name of the stream that was read
+    missing: str = ""  # What of it could not be read, as a sentence; empty for none
+    parts: tuple[ComparedRun, ...] = ()  # The runs that it is composed of; empty for a single run
+    left_out: tuple[ComparedRun, ...] = ()  # Outliers that were left out of the parts
     # Reads the columns of a capture beside the frame times.
     columns: Callable[[], Sequence[RunColumn]] = tuple
     samples: str = ""  # Why the frame times are samples and not every frame; empty if they are all
-    # For how long each sample holds; None of frames, which last as long as they take.
+    # How long each sample holds; None for frames, which last for their frame times.
     sampled_ns: NDArray[np.int64] | None = None
     distribution: Distribution = field(init=False)
 
@@ -56,7 +56,7 @@ class ComparedRun:
     def pooled(
         cls, name: str, runs: Sequence[ComparedRun], *, without_outliers: bool = False
     ) -> ComparedRun:
-        """Return runs of the same version as one side of a comparison; none may be there twice."""
+        """Return runs of the same version as one side of a comparison; refuse repeated runs."""
         for overlap in filter(None, starmap(_overlap_text, combinations(runs, 2))):
             raise CaptureError(f"{overlap} Each run of a version counts once: leave one out.")
         away = _away_from_median(runs) if without_outliers else [0.0] * len(runs)
@@ -76,9 +76,9 @@ class ComparedRun:
 
     @property
     def outliers(self) -> dict[str, float]:
-        """By name, runs whose average is over 3 % from the median of all, as a share of that.
+        """The runs whose average is more than 3 % off the median of all, as a share of it, by name.
 
-        CapFrameX's rule, with its default; of fewer than three runs there are none.
+        CapFrameX's rule, with its default; fewer than three runs have no outliers.
         """
         away = zip(self.runs, _away_from_median(self.runs), strict=True)
         return {run.name: share for run, share in away if _is_outlier(share)}
@@ -90,7 +90,7 @@ class ComparedRun:
 
     @property
     def ends_ns(self) -> NDArray[np.int64]:
-        """When that ends, from the beginning of the run."""
+        """When each frame or sample ends, from the beginning of the run."""
         return np.cumsum(self.lasts_ns)
 
     @property
@@ -116,27 +116,27 @@ class RunDifference(Struct, frozen=True, eq=False):
     before: ComparedRun  # The first
     after: ComparedRun  # The other
     found: Comparison  # The differences of their frames
-    # Those of their clocks and timers; empty unless both are sessions of ours.
+    # The changes of clocks and timers; empty unless both are sessions.
     calls: tuple[CallChange, ...]
-    columns: tuple[ColumnChange, ...] = ()  # Those of captures, if they were asked for
-    # Sentences on frames that two runs have, which a comparison takes to be apart; empty if there
-    # are none.
+    columns: tuple[ColumnChange, ...] = ()  # The changes of columns, if they were asked for
+    # Sentences on frames that two runs share, although a comparison needs separate ones; empty if
+    # there are none.
     overlap: str = ""
-    damage: str = ""  # What of the columns that are compared is damaged, as sentences
+    damage: str = ""  # Damage in the columns that are compared, as sentences
 
     @property
     def parts(self) -> tuple[ColumnChange | CallChange, ...]:
-        """What has become of columns, clocks and timers."""
+        """The changes of columns, clocks and timers."""
         return *self.columns, *self.calls
 
     @property
     def is_of_versions(self) -> bool:
-        """Whether there are several runs on each side, so that more is known than of these."""
+        """Whether each side has several runs, so that the result holds beyond these runs."""
         return min(len(self.before.runs), len(self.after.runs)) > 1
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What to bear in mind, as sentences."""
+        """What to bear in mind about the result, as sentences."""
         samples = self.before.samples or self.after.samples
         about = f"{samples} Only what samples allow is compared." if samples else ""
         said = (self._about, about, *self._outlier_remarks(), self.overlap, self.damage)
@@ -185,9 +185,9 @@ def differences(
 ) -> list[RunDifference]:
     """Return how each run differs from the first.
 
-    What ``on_progress`` raises, called with the share that is done, ends the comparison. Verdicts
-    are about the metrics asked for, by default all compared. The columns of captures may be
-    compared, too, and with limits the time that stutters or is slow.
+    ``on_progress`` is called with the share that is done; if it raises, the comparison ends.
+    Verdicts are about the metrics asked for, by default all that are compared. The columns of
+    captures may be compared, too, and with limits the share of stuttering and of slow frames.
     """
     before, *others = runs
     read = {each: each.columns() for side in runs for each in side.runs} if with_columns else {}
@@ -241,7 +241,7 @@ def _overlap_text(before: ComparedRun, after: ComparedRun) -> str:
 def _is_part(part: NDArray[np.int64], whole: NDArray[np.int64]) -> bool:
     if len(np.unique(part)) < _LEAST_VARIETY:
         return False
-    # Of bytes, as that takes linear time whatever repeats; a find may begin within a number.
+    # A search in bytes takes linear time even if values repeat; a match may begin within a number.
     wanted, among, place = part.tobytes(), whole.tobytes(), -1
     while (place := among.find(wanted, place + 1)) >= 0:
         if place % part.itemsize == 0:

@@ -18,20 +18,20 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrameFacts:
-    """What is known of frames besides their times; an entry for each, nothing where unknown."""
+    """Facts about frames besides their times, with an entry for each frame; None if unknown."""
 
-    # Simulated time minus displayed time since the frame before, not a number for frames without.
+    # Simulated time minus displayed time since the frame before; NaN for frames without.
     animation_error_ms: NDArray[np.float64] | None = None
-    # Time between this frame's display and that of the one before, likewise.
+    # Time from the display of the frame before to that of this one; NaN for frames without.
     displayed_ms: NDArray[np.float64] | None = None
     # Why the frame is long, see long_frames; -1 for one that is not.
     causes: NDArray[np.int64] | None = None
-    # The number of the run that each is of, where several follow each other.
+    # The number of the run to which each frame belongs, if there are several.
     runs: NDArray[np.int64] | None = None
-    # Reads columns of a capture, each by the first of its names that there is: a number for each
-    # frame, not a number where there is none; None for a column that is not there.
+    # Reads columns of a capture, each by the first of its names that exists: a number for each
+    # frame, NaN where there is none; None for a column that does not exist.
     columns: Callable[[Sequence[Sequence[str]]], list[NDArray[np.float64] | None]] | None = None
-    # Says what of columns is damaged, by their names, as sentences; empty for nothing.
+    # Returns the damage in columns, given their names, as sentences; empty for none.
     damage: Callable[[Sequence[str]], str] | None = None
 
     def kept(self, is_kept: NDArray[np.bool_] | slice) -> FrameFacts:
@@ -56,7 +56,7 @@ NO_FACTS: Final = FrameFacts()
 
 
 def joined(facts: Sequence[FrameFacts], lengths: Sequence[int]) -> FrameFacts:
-    """Return what is known of the frames of several runs, where it is known of all."""
+    """Return the facts about the frames of several runs, as far as all runs have them."""
 
     def column(name: str) -> Any:  # noqa: ANN401 - an array, of the type of its field
         parts = [getattr(each, name) for each in facts]
@@ -71,8 +71,8 @@ def joined(facts: Sequence[FrameFacts], lengths: Sequence[int]) -> FrameFacts:
 class StutterLimits:
     """What counts as stuttering (above 1) and as slow (above 0), with CapFrameX's defaults."""
 
-    factor: float = 2.5  # A frame stutters that takes longer than so many times the usual
-    low_rate: float = 25.0  # A frame is slow that is below so many frames per second
+    factor: float = 2.5  # A frame stutters if it takes longer than this many times the usual
+    low_rate: float = 25.0  # A frame is slow if its rate is below this, in frames per second
 
     def __post_init__(self) -> None:
         if not 1 < self.factor <= _MOST_TIMES:
@@ -95,7 +95,7 @@ class TimeSeries:
         sampled_ms: float | None = None,
         stutter: StutterLimits = USUAL_STUTTER,
     ) -> None:
-        """Take frame times; those of 0 or less are left out, as no frame rate has them."""
+        """Prepare frame times; those of 0 or less are left out, as they have no frame rate."""
         is_usable = times_ms > 0
         if not is_usable.all():
             times_ms, facts = times_ms[is_usable], facts.kept(is_usable)
@@ -103,14 +103,14 @@ class TimeSeries:
         # Refresh interval of the display in milliseconds, or the target interval of the frames;
         # None if unknown
         self.refresh_ms = refresh_ms
-        self.facts = facts  # What else is known of these frames
-        # If they are samples of a log and not every frame: how long it took
+        self.facts = facts  # Further facts about these frames
+        # The length of the log, if these are samples and not every frame
         self.sampled_ms = sampled_ms
         self.stutter = stutter
         self._found: dict[object, Any] = {}
 
     def once(self, compute: Callable[[TimeSeries], T]) -> T:
-        """Return what a function makes of this, computed once for all statistics that need it."""
+        """Return what a function computes from this, only once for all statistics that need it."""
         if compute not in self._found:
             self._found[compute] = compute(self)
         found: T = self._found[compute]
@@ -161,8 +161,8 @@ def quantile_8(
     """Return a quantile by linear interpolation, about unbiased for the median.
 
     The place from 1 is ``(n + 1/3) share + 1/3``: Hyndman & Fan 1996, type 8, which is
-    ``Statistics.Quantile`` of MathNet; used by CapFrameX. Values are in the order of what is
-    interpolated ``of`` them, such as their reciprocals.
+    ``Statistics.Quantile`` of MathNet; used by CapFrameX. What is interpolated is ``of`` each
+    value, such as its reciprocal; values are in ascending order of that.
     """
     return _between(ordered, (len(ordered) + 1 / 3) * share + 1 / 3 - 1, of)
 

@@ -543,7 +543,7 @@ class _Arrangement:
     def _text_over(
         self, sheet: Sheet, texts: LaneTexts, row: LaneRow, place: Row
     ) -> PlacedText | None:
-        """Return a clock's local time, or what timers wait for; draws a line if one is late."""
+        """Return a clock's local time, or what timers wait for; draw a line if one is late."""
         timeline, window = texts.timeline, texts.window
         if row.kind is LaneKind.CLOCK and row.clock_id in timeline.clocks:
             time = format_local_time(timeline.local_ns(row.clock_id))
