@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .marking import frame, mark
 
-# Of ``typing``, whose import takes as long as that of the probe, only checkers know.
+# Only type checkers import ``typing``: that takes as long as importing the probe.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .starting import Server, serve, start
@@ -19,7 +19,7 @@ __all__ = ["Server", "frame", "mark", "serve", "start"]
 
 
 def __getattr__(name: str) -> object:
-    """Load what starts the probe only when it is wanted: it takes longer than all the rest."""
+    """Import what starts the probe only when needed: that takes longer than everything else."""
     if name in ("Server", "serve", "start"):
         from . import starting  # noqa: PLC0415
 

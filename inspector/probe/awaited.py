@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from .clocks import Clock
 
-#: By how much libraries round due times up, at most.
+#: The most by which libraries round due times up.
 _ROUNDING_NS = 1_000
 
 
@@ -49,22 +49,22 @@ class Wait:
         *,
         is_idle: bool = False,
     ) -> None:
-        self.clock = clock  # The clock that its time is of
+        self.clock = clock  # The clock of ``due_ns``
         # The local instant at which it is over; ``None`` if time does not end it
         self.due_ns = due_ns
         self.wake = wake  # Ends it; called on any thread
-        # Whether something else has ended it, though its thread has not gone on yet
+        # Whether something else has ended it, though its thread may not have continued yet
         self.is_over = is_over
         self.outside = outside  # Names what is awaited outside of the program; empty if nothing is
         self.is_due = False  # Whether its time has come
-        # Whether its thread has nothing to do: a loop waits for what comes next
+        # Whether it is the wait of a loop that has nothing to do until its next event
         self.is_idle = is_idle
         self.error: Optional[BaseException] = None  # Raised in its thread at its end
         self.thread = self.order = 0
 
 
 class Goal:
-    """How far time is to go on for a call of the test."""
+    """How far virtual time has to advance for a call by the test."""
 
     def __init__(
         self,
@@ -76,26 +76,26 @@ class Goal:
     ) -> None:
         # The local instant of the program's clock at which it ends, whatever happens
         self.until_ns = until_ns
-        self.is_to_next = is_to_next  # Whether it ends when what is due next has been done
+        self.is_to_next = is_to_next  # Whether it ends once what is due next has been called
         self._latest_ns = 0 if until_ns is None else until_ns + _ROUNDING_NS
         self._is_reached = is_reached
         self.finish = finish  # Called once it is over
         self.has_timed_out = False  # Whether it ended at ``until_ns``
         self.is_finished = False
-        self.error: Optional[BaseException] = None  # What asking has raised
+        self.error: Optional[BaseException] = None  # What ``is_reached`` has raised
 
     def look_ahead(self, due_ns: Optional[int], *, may_come: bool) -> None:
-        """Learn what is due next, and whether anything else may come."""
+        """Adjust the end to what is due next; ``may_come`` says whether anything else may come."""
         if self.until_ns is None:
             if self.is_to_next:
                 self.until_ns = due_ns
                 self.has_timed_out = due_ns is None and not may_come
         elif due_ns is not None and self.until_ns < due_ns <= self._latest_ns:
-            # What is due at the end is done, also where a library has rounded that up.
+            # Include what is due at the end, even if a library has rounded its time up.
             self.until_ns = due_ns
 
     def is_over(self, local_ns: int) -> bool:
-        """Return whether all that it needs has happened, or its time has come."""
+        """Return whether it is reached, or its time has come."""
         try:
             if self._is_reached():
                 return True
@@ -108,15 +108,15 @@ class Goal:
 
 
 class Files:
-    """What a loop waits for."""
+    """The files that a loop waits for."""
 
     def __init__(
         self, number: int, numbers: Callable[[], Collection[int]], own: tuple[int, ...]
     ) -> None:
-        # Of the file by which the system says whether any is ready; -1 for none
+        # Descriptor of the file that tells whether any of them is ready; -1 for none
         self.number = number
-        self.numbers = numbers  # Returns the numbers of those that it waits for now
-        self.own = own  # Those by which it is woken
+        self.numbers = numbers  # Returns the descriptors that the loop waits for now
+        self.own = own  # The descriptors by which the loop itself is woken
 
     def has_events(self) -> bool:
         """Return, on any thread, whether something is ready."""

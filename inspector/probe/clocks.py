@@ -33,33 +33,37 @@ if TYPE_CHECKING:
 
     Emit = Callable[[tuple[int, int, int, int, int]], None]
 
-#: 73 years: what takes longer is taken to take as long.
+#: 73 years; longer times count as this.
 FAR_NS = 2**61
-#: Less than this need not be limited, which takes longer than all the rest.
+#: Shorter times need not be limited, which takes longer than converting them.
 _NEAR_S = 2e9
-#: Selectors, Qt and SDL count at most 2**31 milliseconds; who has waited so long looks again.
+#: Longest wait, after which a thread waits again: selectors, Qt and SDL take at most 2**31 ms.
 LONGEST_WAIT_NS = 86_400_000_000_000
 
 
 def whole_ns(seconds: float) -> int:
-    """Return seconds in nanoseconds; what is endless or not a number takes :data:`FAR_NS`.
+    """Return seconds in nanoseconds; :data:`FAR_NS` for infinity and NaN.
 
-    Libraries take such waits, and some wait for ever by one.
+    Libraries accept such waits, and some use one to wait for ever.
     """
     if -_NEAR_S < seconds < _NEAR_S:
         return round(seconds * 1e9)
-    # In this order, as comparisons with what is not a number are false.
+    # In this order, NaN gives FAR_NS, as comparisons with it are false.
     return round(max(-FAR_NS, min(FAR_NS, seconds * 1e9)))
 
 
 class NothingDueError(BaseException):
-    """All that a test could wait for waits itself; not to be caught by what catches errors."""
+    """Whatever could end the wait of a test waits itself.
+
+    Not an ``Exception``, so that code of the program that catches those does not catch it.
+    """
 
 
 class InTurn(float):
-    """A due time that sorts behind the same one of an earlier timer.
+    """A due time that sorts behind equal ones that were made before it.
 
-    Real time has gone on in between; virtual time stands still, and a heap keeps no order.
+    In real time, later timers are due later. Virtual time stands still while timers are set, and
+    a heap does not keep the order of equals.
     """
 
     __slots__ = ("_place",)
@@ -77,7 +81,7 @@ class InTurn(float):
         return float.__lt__(self, other)
 
     def __add__(self, other: float) -> float:
-        # Twisted adds by how much a call was put off: mostly nothing.
+        # Twisted adds the time by which a call was postponed, mostly 0.
         return float.__add__(self, other) if other else self
 
     def __gt__(self, other: float) -> bool:
@@ -124,15 +128,16 @@ class Clock:
         self.rate_n = self._n = D  # Its rate over D, kept while paused
         self._off = 0
         self._shift: Optional[int] = None
-        # For how long it stood still, until since when: one value, as other threads read it.
+        # How long it stood still before, and since when it does now; one value, as other
+        # threads read it.
         self._stands: tuple[int, Optional[int]] = (0, None)
         self.is_paused = False  # Whether the clock itself is paused
         self.is_removed = False
         self.cause = 0  # Number of the command that paused it
         # Name of the thread that its timers are called on, empty if it is not known
         self.thread = ""
-        # Called once, the lock held, before local time ceases to pass as fast as real time; None
-        # afterwards
+        # Called once, with the lock held, before local time first differs in pace from real time;
+        # None afterwards
         self.before_first_change: Optional[Callable[[], None]] = None
         # The numbers of that thread: Python's and the system's; those of the main thread if it is
         # not known
@@ -158,7 +163,7 @@ class Clock:
         return self.local_ns() / 1e9
 
     def reader_s(self, base_ns: int) -> Callable[[], float]:
-        """Return what reads local time plus ``base_ns`` in seconds, as it is read quickest."""
+        """Return the fastest function that reads local time plus ``base_ns`` in seconds."""
         local_ns = self.local_ns
 
         def reading() -> float:
@@ -168,7 +173,7 @@ class Clock:
         return monotonic if is_machine_time else reading
 
     def local_at(self, raw_ns: int) -> int:
-        """Return the local time at an instant since the last change."""
+        """Return the local time at an instant that is not before the last change."""
         parent = self.parent
         return ((raw_ns if parent is None else parent.local_at(raw_ns)) * self._n + self._off) // D
 
@@ -183,7 +188,7 @@ class Clock:
         return False
 
     def stood_ns(self, raw_ns: int) -> int:
-        """Return for how much real time up to an instant local time has stood still."""
+        """Return for how much of the real time up to an instant local time stood still."""
         (stood_ns, since_ns), limit_ns = self._stands, self._clocks.step_ends_ns
         if since_ns is None and limit_ns is not None and raw_ns > limit_ns:
             # The pause at the end of a step begins there, however late it is settled.
@@ -191,7 +196,7 @@ class Clock:
         return stood_ns if since_ns is None else stood_ns + raw_ns - since_ns
 
     def stands_still(self, raw_ns: int) -> bool:
-        """Whether local time stands still at an instant, which may be behind the end of a step."""
+        """Whether local time stands still at an instant, which may be after the end of a step."""
         limit_ns = self._clocks.step_ends_ns
         return self.is_held or (limit_ns is not None and raw_ns > limit_ns)
 
@@ -274,7 +279,7 @@ class Clocks:
         return clock
 
     def anchor(self, clock: Clock, local_ns: int, rate_n: int, *, is_paused: bool) -> None:
-        """Let a new clock read a local time now, with a rate and pause of the program's own."""
+        """Set a new clock to a local time, with the rate and pause that the program gave it."""
         with self.lock:
             at_ns = self.present_ns()
             above_ns = at_ns if clock.parent is None else clock.parent.local_at(at_ns)
@@ -369,7 +374,7 @@ class Clocks:
                 below._stands = (below._stands[0], at_ns)
 
     def _publish(self, clock: Clock) -> None:
-        """Work out what readers of a branch add to the present instant, if that is all it takes."""
+        """Compute what readers of a branch can add to the present instant to get local time."""
         above = 0 if clock.parent is None else clock.parent._shift
         if self._limit_ns is not None or above is None or clock._n != D:
             clock._shift = None
@@ -388,7 +393,7 @@ class Clocks:
             if not clock.is_paused or clock.rate_n == 0 or clock.parent is not None:
                 return False
             self._limit_local_ns = local_ns
-            # Until the clock runs, its end lies in the past, and readers wait for the lock.
+            # Resuming the clock computes the end; until then it is now. Readers wait for the lock.
             self._limit_ns = self.present_ns()
             clock.cause = cause
             self.resume(clock, cause)
@@ -398,7 +403,7 @@ class Clocks:
         """Let a paused clock of the top reach a local instant at once; nothing is woken.
 
         Args:
-            skip: Puts the present instant ahead by so much.
+            skip: Advances the present instant by a number of nanoseconds.
         """
         with self.lock:
             at_ns, n = self.present_ns(), clock.rate_n
@@ -442,8 +447,8 @@ class Clocks:
     def described(self) -> list[tuple[int, int, int, int, int]]:
         """Return the events that describe all clocks as they are now.
 
-        Offsets are rounded down to whole nanoseconds, which no reader can tell from before, so
-        that folding the events gives exactly these clocks.
+        Offsets are rounded down to whole nanoseconds, which changes no reading, so that folding the
+        events gives exactly these clocks.
         """
         with self.lock:
             at_ns = self.present_ns()

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from typing import Any, Optional
 
 _RECEIVE_BYTES = 64 * 1024
-#: With more messages than this on their way out, nothing is received: who asks has to listen.
+#: While more bytes of messages wait to be sent, nothing is received: an inspector that sends
+#: requests has to read the answers.
 _MOST_QUEUED_BYTES = 1 << 20
 _INTERNET = (socket.AF_INET, socket.AF_INET6)
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -31,7 +32,7 @@ class LinkClosed(Exception):  # noqa: N818 - an end is not always an error
 class OwnSocket:
     """A socket of the probe.
 
-    The program may close its descriptor, as daemons do, and have another file of that number.
+    The program may close its descriptor, as daemons do, and open another file with that number.
     """
 
     def __init__(self, sock: socket.socket) -> None:
@@ -84,7 +85,7 @@ class Connection(OwnSocket):
 
     @property
     def wants_to_receive(self) -> bool:
-        """Whether the other side listens to what it has asked for."""
+        """Whether the other side reads the answers to its requests."""
         return self._message_bytes < _MOST_QUEUED_BYTES
 
     def flush(self) -> None:
@@ -133,7 +134,7 @@ class Connection(OwnSocket):
         """Send last messages, and close.
 
         Args:
-            patience_ns: How long to wait, again and again, for the other side to take more;
+            patience_ns: How long each attempt to send waits for the other side to take more;
                 0 sends what the socket takes at once.
         """
         try:
@@ -144,7 +145,7 @@ class Connection(OwnSocket):
                 self.send(message)
             self.flush()
             if patience_ns and self.sock.family in _INTERNET:
-                # Closed with unread data, TCP drops what it has not delivered yet.
+                # If a socket is closed with unread data, TCP drops what it has not delivered yet.
                 self.sock.shutdown(socket.SHUT_WR)
                 while self.sock.recv(_RECEIVE_BYTES):
                     pass
@@ -222,7 +223,7 @@ def _parsed(address: str) -> tuple[int, Any]:
 def is_same_user(sock: socket.socket) -> bool:
     """Return whether the process at the other end belongs to this process's user.
 
-    True where the system cannot say: there, a token and the mode of the folder have to do.
+    True if the system cannot say: then a token and the mode of the folder have to suffice.
     """
     option: Optional[int] = getattr(socket, "SO_PEERCRED", None)
     if option is None or sock.family != getattr(socket, "AF_UNIX", None):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .program import Program
 
-#: Calls of one measurement, and measurements, of which the quickest counts.
+#: Calls of one measurement, and number of measurements, of which the fastest counts.
 _CALLS = 20
 _ROUNDS = 15
 #: Calls of :func:`took_ns`.
@@ -72,7 +72,7 @@ class CostMeter:
         self._before, self.hooks_ns = Counter(made), hooks_ns
         thread, thread_ns = get_native_id(), thread_time_ns()
         if thread != self._thread:
-            # The probe's thread ends before the program forks; the next begins at 0.
+            # The probe's thread ends before a fork; the time of the next thread begins at 0.
             self._thread, self._thread_ns = thread, 0
         spent_ns = thread_ns - self._thread_ns + round(hooks_ns)
         self._thread_ns = thread_ns

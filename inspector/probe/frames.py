@@ -13,8 +13,8 @@ class Frames:
     """The frames of one loop.
 
     A frame's length is the time from the start of the frame before: what that one worked, and
-    then waited. Time in which the clock stood still is neither, but what a loop that answers
-    meanwhile works in it is.
+    then waited. Time in which the clock stood still is neither, unless the frame began in it:
+    a loop that answers while it is held does work.
     """
 
     __slots__ = (
@@ -39,7 +39,7 @@ class Frames:
         self.index = self.length_ns = self.busy_ns = 0
         self._began_local_ns = self._ended_local_ns = 0
         self._stood_at_began_ns = self._stood_at_ended_ns = 0
-        self.began_held = False  # Whether the clock stood still then
+        self.began_held = False  # Whether the clock stood still when the frame began
         # The numbers of the thread of the loop: Python's and the system's
         self.threads = get_ident(), get_native_id()
         self.forget()
@@ -48,7 +48,7 @@ class Frames:
         """Begin again, with a frame whose length is not known."""
         # began_ns: When the running frame began, 0 without one
         # ended_ns: When the latest frame ended, 0 without one
-        # asked_ns: What the inspector knows that the loop asks for, 0 for nothing
+        # asked_ns: Frame length that the loop asks for, as last reported; 0 for none
         self.began_ns = self.ended_ns = self.asked_ns = 0
 
     def begin(self, clock: Clock, now_ns: int) -> int:

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from .clocks import Clock
     from .program import Program
 
-#: A slice takes at most 4 ms of the program's thread: it ends with the first few timers after this.
-#: The rest is for a table of 100 000 entries that has to grow.
+#: A slice ends with the first few timers after this time. It takes at most 4 ms of the program's
+#: thread: the rest is for a table of 100 000 entries that has to grow.
 SLICE_NS = 2_000_000
-#: A slice begins so late only on a thread that is busy or waits for something else.
+#: If a slice has not begun after this time, its thread is busy or waits for something else.
 _STUCK_NS = 50_000_000
-#: After so long another thread reads the timers, where an adapter allows it.
+#: After this time, the probe's thread reads the timers, if the adapter allows it.
 _BUSY_NS = 250_000_000
 
 
@@ -28,7 +28,7 @@ class _Description:
     def __init__(self, clock: Optional[Clock], timers: Iterator[None]) -> None:
         self.clock = clock
         self.timers = timers
-        # One element while a slice was asked for that has not begun: who pops it, runs it
+        # One element while a slice was asked for and has not begun: the thread that pops it runs it
         self.claim: list[None] = []
         # asked_ns: When the slice was asked for, 0 between two slices
         # slices: Number of slices that have ended
@@ -36,12 +36,12 @@ class _Description:
         self.is_read_here = False  # Whether its thread was busy, so that the probe's own reads them
 
     def waits_for(self, waited_ns: int) -> bool:
-        """Return whether a slice has not begun for so long."""
+        """Return whether a slice has not begun within a time since it was asked for."""
         return bool(self.claim) and monotonic_ns() - self.asked_ns > waited_ns
 
 
 class Keyframe:
-    """The slices of one keyframe; of each clock, one begins when the one before is done."""
+    """The slices of one keyframe; each clock has at most one slice at a time."""
 
     def __init__(self, program: Program, *, is_first: bool) -> None:
         self._program = program
@@ -67,7 +67,7 @@ class Keyframe:
 
     @property
     def is_stuck(self) -> bool:
-        """Whether all threads of slices do something else, for who knows how long."""
+        """Whether all slices wait for threads that do something else, for an unknown time."""
         waiting = list(self._waiting)
         return bool(waiting) and all(each.waits_for(_STUCK_NS) for each in waiting)
 
@@ -86,7 +86,7 @@ class Keyframe:
     def go_on(self) -> None:
         """Have the next slices run, on the threads that they need."""
         began_ns = monotonic_ns()
-        # Some run at once, here.
+        # Some slices run at once, on this thread.
         for each in sorted(self._waiting, key=lambda each: each.slices):
             if not each.asked_ns:
                 self._ask(each)
@@ -116,7 +116,7 @@ class Keyframe:
         try:
             claim.pop()
         except IndexError:
-            # Another thread was quicker.
+            # Another thread runs it.
             return
         clock = each.clock
         began_ns = now_ns = monotonic_ns()

@@ -7,7 +7,7 @@ import select
 import socket
 import sys
 
-# What ``hmac`` has from there, whose import takes longer than all the rest.
+# ``hmac`` offers this, but its import takes longer than everything else.
 from _operator import _compare_digest as compare_digest
 from threading import Event, Thread
 from time import monotonic_ns
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 
 #: How often the thread looks for events, so that a batch goes out in time.
 _TICK_NS = wire.BATCH_NS - 2_000_000
-#: A thread that was joined is gone from the system within microseconds.
+#: Longest wait for the system to forget a joined thread, which takes it microseconds.
 _GONE_NS = 50_000_000
-#: While slices of a keyframe are due.
+#: The same while slices of a keyframe are due.
 _BUSY_TICK_NS = 1_000_000
 _COST_NS = 1_000_000_000
-#: An inspector that has asked to be dialled answers, on a busy machine too.
+#: Longest wait for an inspector that was dialled to answer, which may be on a busy machine.
 _ANSWER_NS = 2 * wire.HELLO_NS
-#: Connections that have not said hello yet.
+#: Most connections that have not said hello yet.
 _MOST_STRANGERS = 8
-#: Longest name of a thread that is told.
+#: Most characters of a thread's name that are sent.
 _MOST_OF_NAME = 100
 
 
@@ -64,7 +64,7 @@ class Attachment:
         self._tell_changes()
         self._say("Events.keyframe", state="begun")
         program.attach(self.sink.emit, self.sink.extend)
-        self.sampler = Sampler(program)  # Looks at the loops of the program
+        self.sampler = Sampler(program)
         self.sampler.begin()
         self.keyframe: Optional[Keyframe] = Keyframe(program, is_first=True)
         self._tasks: Optional[TaskTeller] = None
@@ -89,7 +89,7 @@ class Attachment:
 
     def _ask_for_tasks(self, every_ns: int) -> None:
         if self._tasks is None:
-            # Most inspectors never ask.
+            # Imported late, as most inspectors never ask.
             from .tasks import TaskTeller  # noqa: PLC0415
 
             self._tasks = TaskTeller(self._program)
@@ -106,7 +106,7 @@ class Attachment:
         self.sampler.look()
         now_ns = monotonic_ns()
         if now_ns - self._turned_ns > wire.PING_NS:
-            # This thread could not run: that is not the inspector's silence.
+            # This thread could not run meanwhile, which does not count as the inspector's silence.
             self._heard_ns += now_ns - self._turned_ns
         self._turned_ns = now_ns
         if has_news:
@@ -301,7 +301,7 @@ class Link:
         """Begin, or go on after :meth:`stop`."""
         self._is_stopping = False
         try:
-            # What has woken the thread before.
+            # Discard what woke the thread before.
             self._woken.sock.recv(64)
         except OSError:
             pass
@@ -328,7 +328,7 @@ class Link:
         _wait_until_gone(thread)
 
     def close(self, reason: str) -> None:
-        """End the link in good order: what waits is sent, and everything goes on."""
+        """End the link in good order: send what waits, and let everything run."""
         self.stop()
         if self._attachment is not None:
             # An inspector that takes nothing for so long is gone.
@@ -372,7 +372,7 @@ class Link:
             self._hang_up()
             self._end(wire.notification("Link.bye", {"reason": self.problem}))
         finally:
-            # Stopped for a fork, it goes on to wait for the inspector's answer.
+            # If it was stopped for a fork, the next start waits on for the inspector's answer.
             if self._dialled is None:
                 self._settled.set()
 
@@ -414,7 +414,7 @@ class Link:
             self._hang_up()
 
     def _begin_again(self) -> None:
-        """The program has closed what it does not know, as daemons do: dial once more."""
+        """Dial once more after the program has closed the probe's sockets, as daemons do."""
         self.problem = "the program has closed the sockets of its probe"
         if self._attachment is not None:
             self._end(wire.notification("Link.bye", {"reason": self.problem}))
@@ -549,7 +549,7 @@ class Link:
 
 
 class _Waiting:
-    """Waits for sockets; keeps what it has told the system while that stays the same."""
+    """Waits for sockets; keeps its ``poll`` object while the sockets stay the same."""
 
     def __init__(self) -> None:
         self._key: tuple[list[Any], list[Any]] = ([], [])
@@ -595,9 +595,9 @@ def command_line() -> list[str]:
 
 
 class _ProbeThread(Thread):
-    """A thread that ends in silence also where the numbers of threads have been replaced.
+    """A thread that ends without an error even if the numbers of threads have been replaced.
 
-    As gevent does, after which Python does not find the thread among those that it has begun.
+    gevent does that, after which Python does not find the thread among those that run.
     """
 
     def _delete(self) -> None:
@@ -608,9 +608,9 @@ class _ProbeThread(Thread):
 
 
 def _wait_until_gone(thread: Thread) -> None:
-    """Wait until the system counts a thread no more that Python has joined.
+    """Wait until the system no longer counts a thread that Python has joined.
 
-    Python 3.12 and newer warn of a fork by the system's count.
+    Python 3.12 and newer warn of a fork if the system counts other threads.
     """
     place = f"/proc/self/task/{thread.native_id}"
     until_ns = monotonic_ns() + _GONE_NS

@@ -18,13 +18,13 @@ _begin_frame: Callable[[Optional[float]], None] = _begin_no_frame
 
 
 def use(program: Program, begin_frame: Callable[[Optional[float]], None]) -> None:
-    """Tell frames and marks to a program from now on."""
+    """Report frames and marks to a program from now on."""
     global _program, _begin_frame
     _program, _begin_frame = program, begin_frame
 
 
 def frame(delta_s: Optional[float] = None) -> None:
-    """Say that a frame of the program's own loop begins, which ends the one before.
+    """Report that a frame of the program's own loop begins, which ends the one before.
 
     While the program is held, this waits.
 

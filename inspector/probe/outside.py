@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, Optional
 
-#: What Linux calls waiting for a lock, for the file that is the first argument, for any of those
-#: that are told to such a file, and for time to pass.
+#: Numbers of Linux's system calls that wait for a lock, for the file in the first argument, for any
+#: file that was added to that one (epoll), and for time to pass.
 _LOCKING, _OF_FILE, _POLLING, _SLEEPING = {
     "x86_64": (
         {"202", "449"},
@@ -34,12 +34,12 @@ _LOCKING, _OF_FILE, _POLLING, _SLEEPING = {
         {"101", "115"},
     ),
 }.get(platform.machine(), (frozenset(), frozenset(), frozenset(), frozenset()))
-#: Connections of which both ends were seen here, by what the system calls their sockets.
+#: Connections with both ends in this process, by the system's names of their sockets.
 _inside: set[str] = set()
 
 
 def awaited_in_files(files: Iterable[int], own_files: tuple[int, ...] = ()) -> str:
-    """Return what files wait for outside; empty if only the program itself can end it."""
+    """Return what a wait for files awaits outside; empty if only the program itself can end it."""
     for file in list(files):
         if file not in own_files:
             outside = awaited_in_file(file)
@@ -76,9 +76,9 @@ def awaited_in_file(file: int) -> str:
 def _peer(found: socket.socket) -> str:
     """Return what is at the other end of a socket, empty if that is the program itself."""
     if found.getsockopt(socket.SOL_SOCKET, getattr(socket, "SO_ACCEPTCONN", 30)):
-        return ""  # It listens: nothing has been asked that would be answered.
+        return ""  # It listens: no request was sent that would be answered.
     if found.family == getattr(socket, "AF_UNIX", None):
-        # A child has what its parent had opened.
+        # A child process has the sockets that its parent had opened.
         is_inside = _peer_process(found) == os.getpid() and not _has_children()
     else:
         is_inside = found.getpeername() in _names_here()
@@ -111,7 +111,7 @@ def _has_children() -> bool:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
         return False
-    except AttributeError:  # Not known here.
+    except AttributeError:  # The system does not tell.
         return True
     return True
 
@@ -136,10 +136,10 @@ def _names_here() -> set[Any]:
 
 
 def system_call(native: Optional[int]) -> tuple[str, int, bool]:
-    """Return the system call that a thread is in: its number, its file, and whether it may end.
+    """Return the system call that a thread is in: its number, its file, and whether it is limited.
 
-    The number is ``running`` if it runs, and empty if that is not known. Waiting for a lock ends by
-    itself only if it has a limit.
+    The number is ``running`` if the thread runs, and empty if that is not known. A wait for a lock
+    without a time limit does not end by itself.
     """
     try:
         with open(f"/proc/self/task/{native}/syscall") as file:
@@ -152,7 +152,7 @@ def system_call(native: Optional[int]) -> tuple[str, int, bool]:
 
 
 def has_other_threads() -> bool:
-    """Return whether threads run here that are not Python's, and may release any lock."""
+    """Return whether there are threads that Python did not start, which may release any lock."""
     try:
         return len(os.listdir("/proc/self/task")) > len(sys._current_frames())
     except OSError:
@@ -175,7 +175,7 @@ def is_timed(call: str, *, is_limited: bool) -> bool:
 
 
 def awaited_by_call(frame: FrameType, call: str, file: int, *, is_limited: bool) -> str:
-    """Return what a thread awaits outside that waits in a function of C, or in which call."""
+    """Return what a thread in a function of C awaits outside, or where it waits if unknown."""
     if call in _LOCKING and not is_limited:
         return ""
     if call in _OF_FILE:

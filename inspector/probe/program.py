@@ -53,10 +53,10 @@ if TYPE_CHECKING:
     from .clocks import Emit
     from .waits import Waits
 
-#: Bytes of a traceback, and its innermost calls that are told.
+#: Most bytes of a traceback, and the number of its innermost calls that are kept, negative.
 LONGEST_TRACE = 1 << 14
 _MOST_CALLERS = -20
-#: Not the one that follows a clock once the adapter of ``time`` is there.
+#: Python's own, which the adapter of ``time`` replaces by one that follows a clock.
 _wait = Condition.wait
 PROBE_THREAD = "timeline-probe"
 #: How long a thread that is held waits before it keeps its window alive again.
@@ -64,14 +64,15 @@ PUMP_S = 0.01
 
 
 class Timer:
-    # What is known of it is in the program, as plain numbers: Python's garbage collector would go
-    # through the whole program if an inspector that comes to 100 000 timers made as many objects.
+    # What is known of a timer is kept in the program as plain numbers: if an inspector that finds
+    # 100 000 timers made as many objects, Python's garbage collector would go through the whole
+    # program.
     __slots__ = ("_program", "handle", "number")
 
     def __init__(self, program: Program, number: int, handle: Any) -> None:
         self._program = program
         self.number = number  # Its number, unique in the program
-        self.handle = handle  # What the adapter wants to find again with it
+        self.handle = handle  # Kept for the adapter
 
     @property
     def clock(self) -> Clock:
@@ -90,7 +91,7 @@ class Timer:
     def armed(
         self, due_ns: int, period_ns: Optional[int] = None, at_ns: Optional[int] = None
     ) -> None:
-        """The timer is due at another local instant, as was said at ``at_ns`` or just now."""
+        """The timer is due at another local instant, as was set at ``at_ns`` or just now."""
         program = self._program
         record, emit = program.timers.get(self.number), program.emit
         if record is None or emit is None:
@@ -103,7 +104,7 @@ class Timer:
         emit((at_ns, TIMER_ARMED, self.number, due_ns, period_ns))
 
     def fired(self, late_ns: int, next_due_ns: Optional[int] = None) -> None:
-        """The timer is being called, so much local time after it was due.
+        """The timer is being called.
 
         Args:
             late_ns: Local nanoseconds since it was due.
@@ -123,7 +124,7 @@ class Timer:
         self._program.cleared(self.number, site, cause)
 
 
-#: What is known of a timer: clock, name, call site and kind by their numbers, due time, period.
+#: What is known of a timer: numbers of its clock, name, call site and kind; due time, period.
 Record = tuple[int, int, int, int, int, int]
 CLOCK, NAME, SITE, KIND, DUE, PERIOD = range(6)
 _GONE: Record = (0, 0, 0, 0, 0, 0)
@@ -159,26 +160,26 @@ class Program(Texts):
         # Incremented when the program's clock is paused or resumed or has another rate
         self.holds = 0
         self.next_frame = 0  # Index of the frame that follows the latest
-        # Called again and again while the main thread is held in a sleep that is not its library's
-        # own, to keep a window alive
+        # Called repeatedly while the main thread is held in a sleep of another library than that of
+        # its window, to keep the window alive
         self.keep_alive: Optional[Callable[[], object]] = None
         # What its threads wait for while a test controls its time, else None
         self.waits: Optional[Waits] = None
-        # Whether a thread whose innermost frame runs this code waits for work
+        # By the code of a thread's innermost frame, a function that says whether it waits for work
         self.idle_workers: dict[CodeType, Callable[[FrameType], bool]] = {}
-        # One call, so that no two threads take the same number.
+        # A single call, so that no two threads take the same number.
         self._next_timer = count(1).__next__
         # The frames of each loop that has run one, by the number of its clock
         self.loops: dict[int, Frames] = {}
         self._frames_left = 0
-        #: The work of a turn after which the program is held, 0 for none, and on whose account.
+        #: Work of a turn above which the program is held, 0 for none; and the command that said so.
         self._longest_turn_ns = self._longest_cause = 0
-        # One lock for both, so that no two threads take them in different orders.
+        # Shares the clocks' lock, so that no two threads take two locks in different orders.
         self._woken = Condition(self.clocks.lock)
         self.own_clock = self.clocks.add(name, None)  # The clock of the program, above all others
         at_ns = now_ns()
-        # The instant of its local time 0: what a library that counts from the machine's start reads
-        # is local time plus this
+        # The instant of its local time 0. A library that counts from the machine's start reads
+        # local time plus this
         self.base_ns = at_ns - self.own_clock.local_at(at_ns)
 
     # ------------------------------------------------------------------- adapters
@@ -196,7 +197,7 @@ class Program(Texts):
                 when_imported(module, partial(self._cannot_see, library, message))
 
     def _cannot_see(self, library: str, message: str, _module: ModuleType) -> None:
-        """Have the inspector told that nothing can be seen of a library, which is loaded."""
+        """Report that a library is loaded of which nothing can be seen."""
         adapter = self.adapters[library] = Adapter(self)
         adapter.library = library
         adapter.fail(message)
@@ -229,11 +230,11 @@ class Program(Texts):
             return None
 
     def adapter_failed(self, adapter: Adapter, error: BaseException) -> None:
-        """An adapter has raised: its library is not what it was."""
+        """Mark an adapter as failed: it has raised, as its library is not what it was."""
         adapter.fail(error_text(error))
 
     def described_adapters(self) -> list[dict[str, str]]:
-        """Return all adapters, those that wait for their library too."""
+        """Return all adapters, including those whose libraries are not loaded."""
         waiting = {entry.name: Adapter(self) for entry in self._entries}
         return [
             {
@@ -270,7 +271,7 @@ class Program(Texts):
             self.extend(tuple(self.clocks.described()))
 
     def detach(self) -> None:
-        """Stop reporting, and let everything go on."""
+        """Stop reporting, and let everything run."""
         self.emit = self.clocks.emit = None
         self.extend = lambda _: None
         self.timers.clear()
@@ -280,7 +281,7 @@ class Program(Texts):
             self.guarded(adapter, adapter.released)
 
     def forked(self) -> None:
-        """Begin again in a child process; what other threads have locked would stay so."""
+        """Start over in a child process, with new locks: other threads may have held the old."""
         self._text_lock = Lock()
         self.clocks.lock = RLock()
         self._woken = Condition(self.clocks.lock)
@@ -289,7 +290,7 @@ class Program(Texts):
             self.guarded(adapter, adapter.forked)
 
     def mention_change(self) -> None:
-        """Have the inspector told about clocks, capabilities and adapters again."""
+        """Have clocks, capabilities and adapters reported to the inspector again."""
         self.changes += 1
 
     def capabilities(self, clock: Clock) -> dict[str, Union[bool, str]]:
@@ -315,7 +316,7 @@ class Program(Texts):
         """Add a clock, below the program's own unless a parent is given."""
         clock = self.clocks.add(name, parent or self.own_clock, adapter)
         thread = current_thread().name
-        # The probe's own finds what was there before it came.
+        # The probe's own thread adds clocks that it finds, which are those of other threads.
         clock.thread = "" if thread == PROBE_THREAD else thread
         clock.threads = get_ident(), get_native_id()
         if not clock.thread:
@@ -344,7 +345,7 @@ class Program(Texts):
 
     def wait_while_held(self, clock: Clock, pump: Optional[Callable[[], object]] = None) -> None:
         """Hold the calling thread here while a clock is held, for loops that read no time."""
-        # In virtual time, which stands while a loop works, only what reads or waits for it is held.
+        # Not in virtual time, which stands still while a loop works: there, only waits are held.
         while clock.is_held and self.waits is None:
             if pump is not None:
                 pump()
@@ -376,7 +377,7 @@ class Program(Texts):
                 pump()
 
     def pause(self, clock: Clock, cause: int = 0) -> None:
-        """Pause a clock; a step of the program ends."""
+        """Pause a clock; the program's own pause ends a step."""
         with self.clocks.lock:
             if clock is self.own_clock:
                 self._frames_left = 0
@@ -557,7 +558,7 @@ class Program(Texts):
     # --------------------------------------------------------------------- frames
 
     def frames(self, clock: Clock) -> Frames:
-        """Return the frames of a clock's loop, which begin with this call."""
+        """Return the frames of a clock's loop, which are counted from the first call on."""
         found = self.loops.get(clock.number)
         if found is None:
             found = self.loops[clock.number] = Frames()
@@ -568,8 +569,8 @@ class Program(Texts):
         """A frame begins.
 
         Args:
-            delta_ns: What the program takes for the local time since the previous frame, where it
-                does not read it from the clock.
+            delta_ns: What the program assumes as local time since the previous frame, unless it
+                reads that from the clock.
         """
         emit = self.emit
         if emit is None:
@@ -587,7 +588,7 @@ class Program(Texts):
             emit((self.clocks.now_ns(), PHASE_ENDED, phase, self.frames(clock).index, duration_ns))
 
     def frames_asked(self, clock: Clock, frame_ns: int) -> None:
-        """The loop, which has begun a frame, asks for so much local time from frame to frame."""
+        """The loop, which has begun a frame, asks for a local time from frame to frame."""
         emit = self.emit
         if emit is not None:
             frames = self.frames(clock)
@@ -596,7 +597,7 @@ class Program(Texts):
                 emit((self.clocks.now_ns(), LOOP_ASKED, clock.number, frame_ns, 0))
 
     def delta_cut(self, clock: Clock, cut_ns: int) -> None:
-        """The loop has cut so much from the delta of the running frame."""
+        """The loop has cut a part of the delta of the running frame."""
         emit = self.emit
         if emit is not None:
             emit((self.clocks.now_ns(), DELTA_CUT, clock.number, cut_ns, 0))
@@ -625,7 +626,7 @@ class Program(Texts):
 
     def failed(self, name: str, *raised: Any) -> None:
         """Report what a callback or thread has raised, as :func:`sys.exc_info` returns it."""
-        # Only now: it takes longer to load than most of the probe.
+        # Imported only now, as it takes longer to load than most of the probe.
         import traceback  # noqa: PLC0415
 
         trace = "".join(traceback.format_exception(*raised, limit=_MOST_CALLERS))

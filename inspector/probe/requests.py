@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 READ_ONLY, STEP, FULL = "read-only", "step", "full"
 #: Each includes the ones before it.
 GRANTS = (READ_ONLY, STEP, FULL)
-#: Of one step.
+#: Most frames of one step.
 MOST_FRAMES = 1_000_000
 
 

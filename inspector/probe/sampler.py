@@ -1,9 +1,9 @@
-"""Looks at the threads of loops while they are busy for too long, and says what they are at.
+"""Looks at the threads of loops that are busy for too long, and reports what they are doing.
 
 Runs on the thread of the link, which wakes every few milliseconds anyway: while every turn is
-short, each look is a comparison of numbers. Of a turn that lasts, it notes every few milliseconds
-the stack, what the loop is calling, how much processor time its thread has used, for how long the
-thread was ready to run without a processor, and which other thread has run instead.
+short, each look is a comparison of numbers. If a turn lasts, each look notes the stack, what the
+loop is calling, how much processor time its thread has used, how long the thread was ready to run
+without a processor, and which other thread has run instead.
 """
 
 from __future__ import annotations
@@ -45,26 +45,26 @@ if TYPE_CHECKING:
 
     Events = list[tuple[int, int, int, int, int]]
 
-#: A turn is long from this on, and from so many times what is usual of its loop.
+#: A turn is long if it takes both this time and this many times what is usual for its loop.
 LONG_NS = 10_000_000
 _TIMES_USUAL = 1.5
 #: Time between samples: at first, once a turn has lasted for a tenth of a second, for a second.
 _PACES = ((100_000_000, 5_000_000), (1_000_000_000, 10_000_000), (1 << 62, 20_000_000))
-#: Every so many samples the stack is told in full, so that readers need not go back to the first.
+#: Every this many samples, the full stack is sent, so that readers need not go back to the first.
 WHOLE_EVERY = 32
 _MS_NS = 1_000_000
-#: What keeps the sampler from looking for less than this is not told.
+#: Shorter times in which the sampler could not look are not reported.
 _GAP_NS = 8_000_000
-#: A thread that computed for so much of such a time has kept the interpreter.
+#: A thread that computed for this share of such a gap has kept the interpreter's lock.
 _KEPT = 0.8
-#: A thread that ran for so much of the time was not kept from a processor for long.
+#: A thread that ran for this share of the time did not lack a processor for long.
 _RUNS = 0.9
-#: While turns are short, times are read so often.
+#: How often times are read while turns are short.
 _REST_NS = 150_000_000
-#: Shorter collections are not told.
+#: Shorter collections are not reported.
 _COLLECTION_NS = 500_000
 
-#: Where loops wait for what comes next: the function, and a part of its file.
+#: Where loops wait for their next event: the function, and a part of its file.
 _POLLING = {
     "select": "selectors.py",
     "get_events": "_io_",
@@ -73,7 +73,7 @@ _POLLING = {
     "doKEvent": "twisted",
     "mainloop": "tkinter",
 }
-#: Less than this of the time before a turn is not told.
+#: Shorter waits for a processor before a turn are not reported.
 _TOLD_NS = 1_000_000
 
 
@@ -102,18 +102,18 @@ class Watched:
     def __init__(self, clock: Clock, threads: tuple[int, int], frames: Optional[Frames]) -> None:
         self.clock = clock  # Its clock
         self.thread, native = threads  # thread: the thread that it runs on
-        # Its frames where these are its turns; None: its stack tells when it is busy
+        # Its frames if they are its turns; None if only its stack tells when it is busy
         self.frames = frames
         self.thread_times = ThreadTimes(native)
         #: When it was last looked at, and what its thread had used by then.
         self.looked_ns = 0
         self.cpu_ns = self.ready_ns = self.runs = -1
         self.others = OtherThreads()
-        #: When the turn began that is long, 0 without one; whether it was seen twice.
+        #: When the running turn began, 0 between turns; whether an earlier look has seen it.
         self.turn_ns = 0
         self.is_certain = False
         self.usual_ns = self.index = 0
-        #: Of the turn's samples: how many there are, of how many calls, what was told last.
+        #: The turn's samples: how many there are, of how many calls, and what was sent last.
         self.number = self.part = 0
         self.stack: list[int] = []
         self.running: tuple[object, int] = (None, 0)
@@ -132,8 +132,8 @@ class Watched:
     def times(self, now_ns: int) -> tuple[int, int, int]:
         """Return processor time, time without a processor and how often it has run; -1: not known.
 
-        Reading a file lets the interpreter go, which may take long to come back where other
-        threads want it, so a thread that has run all the time is not asked for the latter.
+        Reading a file releases the interpreter's lock, which may take long to get back if other
+        threads want it, so the last two are not read for a thread that has run all the time.
         """
         try:
             cpu_ns = self.thread_times.cpu_ns()
@@ -160,7 +160,7 @@ class Sampler:
         self._changes = -1
         self._asked_ns = 0
         self._began_ns = self._stuck_ns = self._due_ns = 0
-        #: While all turns are short: until when nothing else need be read, and the loops.
+        #: While all turns are short: until when only these frames need be read.
         self._rest_ns = 0
         self._quick: list[Frames] = []
         self._stops = Stops()
@@ -185,9 +185,9 @@ class Sampler:
         self.is_busy = False
 
     def wait_ns(self, most_ns: int) -> int:
-        """Return how long to wait for the next look, at most so long."""
+        """Return how long to wait for the next look, at most ``most_ns``."""
         now_ns = self._now_ns()
-        # Whoever sends meanwhile may have waited for the interpreter, too.
+        # The link, which has sent events since the look, may have waited for the interpreter.
         self._stuck_ns = now_ns - self._began_ns if self._began_ns else 0
         if self.is_busy:
             most_ns = min(most_ns, self._pace_ns(now_ns))
@@ -197,12 +197,12 @@ class Sampler:
         return most_ns
 
     def look(self) -> None:
-        """Look at every loop, and tell what is long."""
+        """Look at every loop, and report long turns."""
         if self._program.emit is None or self._is_broken:
             return
         now_ns = self._now_ns()
         if now_ns < self._due_ns and now_ns < self._asked_ns - _MS_NS:
-            # It was woken by news.
+            # A message has woken the link early.
             self._began_ns, self._stuck_ns = now_ns, 0
             return
         if now_ns < self._rest_ns and self._stuck_ns < _GAP_NS and self._are_quiet(now_ns):
@@ -221,12 +221,13 @@ class Sampler:
         self.look()
 
     def tell_waits(self, waiting: Callable[[int, int], bool], passed_ns: int) -> None:
-        """Tell that virtual time has passed, and what loops waited for in a turn meanwhile.
+        """Report that virtual time has passed, and what loops waited for in a turn meanwhile.
 
         Args:
-            waiting: Whether a thread waits for what comes next, or the loop with the number of a
-                clock, 0 for one that tells its turns, has not run.
-            passed_ns: For how long.
+            waiting: Called with a thread and the number of its loop's clock, 0 for a loop that
+                reports its turns. Returns whether the thread waits for its next event, or the
+                loop has not run.
+            passed_ns: How much virtual time has passed.
         """
         if self._program.emit is None or self._is_broken:
             return
@@ -248,7 +249,7 @@ class Sampler:
             watched.end_turn()
 
     def _are_quiet(self, now_ns: int) -> bool:
-        """Return whether all turns are short, by as little as can be read."""
+        """Return whether all turns are short, reading as little as possible."""
         if self._program.changes != self._changes or now_ns - self._asked_ns >= _GAP_NS:
             return False
         for frames in self._quick:
@@ -269,14 +270,14 @@ class Sampler:
             gone = self._find_loops()
         loops = [
             watched
-            # What nobody could look at may have been the end of a loop.
+            # In a gap, a loop that is gone may have had its last turn.
             for watched in (*self._watched.values(), *gone)
             if late_ns >= _GAP_NS or not watched.is_quiet(now_ns)
         ]
         if not self._watched and not loops:
             return
         others = other_times() if loops else {}
-        # Reading files lets the interpreter go, so what threads are at comes first.
+        # Reading files releases the interpreter's lock, so stacks are read first.
         seen = [(watched, self._see(watched, now_ns, late_ns, others)) for watched in loops]
         is_busy, stop_ns, self._stops.lacked_ns = False, 0, 0
         if late_ns >= STOP_NS or now_ns - self._stops.read_ns >= _REST_NS:
@@ -296,7 +297,7 @@ class Sampler:
         self._rest_ns = now_ns + _REST_NS if is_quick else 0
 
     def _pace_ns(self, now_ns: int) -> int:
-        """Return how long to wait for the next look, by the youngest of the turns that are long."""
+        """Return how long to wait for the next look, by the youngest long turn."""
         if not self.is_busy:
             return LONG_NS
         turn_ns = max((w.turn_ns for w in self._watched.values() if w.turn_ns), default=now_ns)
@@ -305,7 +306,7 @@ class Sampler:
     # ----------------------------------------------------------------- which loops
 
     def _find_loops(self) -> list[Watched]:
-        """Watch the loops that there are; returns those that are gone."""
+        """Watch all present loops; returns those that are gone."""
         program, watched = self._program, self._watched
         clocks = program.clocks.by_number
         gone = [watched.pop(number) for number in list(watched) if number not in clocks]
@@ -327,7 +328,7 @@ class Sampler:
     # -------------------------------------------------------------------- one loop
 
     def _see(self, watched: Watched, now_ns: int, late_ns: int, others: dict[int, int]) -> _View:
-        """Return what a loop is at, and which thread runs instead, if its turn may be long."""
+        """Return what a loop is doing, and which thread runs instead, if its turn may be long."""
         view, frames = _View(), watched.frames
         if frames is None:
             view.is_idle = self._is_idle(watched)
@@ -375,8 +376,8 @@ class Sampler:
             watched.end_turn()
             watched.turn_ns = turn_ns
         least_ns = max(LONG_NS, int(watched.usual_ns * _TIMES_USUAL))
-        # Of a loop whose stack tells, one look may have met a short turn, unless the thread has
-        # kept the interpreter: it gives that away between any two calls.
+        # If only its stack tells whether a loop is busy, one look may have met a short turn; not
+        # if its thread has kept the interpreter's lock, which it releases between any two calls.
         is_gap = late_ns >= _GAP_NS and 2 * self._stops.lacked_ns < late_ns
         has_kept = is_gap and took_ns >= _KEPT * late_ns
         is_certain = watched.is_certain or watched.frames is not None or has_kept
@@ -403,19 +404,19 @@ class Sampler:
         times: tuple[int, int, int],
         flags: int,
     ) -> None:
-        """Tell a sample of a turn that is long; the first is for all of the turn so far."""
+        """Report a sample of a long turn; the first one covers the whole turn so far."""
         covers_ns = passed_ns if watched.number else now_ns - watched.turn_ns
         is_same = watched.number > 0 and view.running[2] == watched.running[0]
         if self._stops.lacked_ns and not is_same:
-            # While nobody could look, something else may have been called.
+            # In the gap, something else may have been called.
             covers_ns = max(covers_ns - self._stops.lacked_ns, 1)
         took_ns, waited_ns, other_ns = times
         if took_ns >= 0 and covers_ns > passed_ns:
-            # It was not looked at when the turn began.
+            # There was no look when the turn began, so its times are estimated by the last part.
             took_ns = took_ns * covers_ns // passed_ns
             waited_ns = waited_ns * covers_ns // passed_ns
         elif took_ns >= 0 and covers_ns < passed_ns:
-            # What it has used since the turn began, and before.
+            # Divides the times into those since the turn began and those before.
             took_ns = min(took_ns, covers_ns)
             in_turn_ns = min(waited_ns, covers_ns - took_ns)
             before_ns = min(waited_ns - in_turn_ns, passed_ns - covers_ns)
@@ -456,7 +457,7 @@ class Sampler:
         return now_ns - min(used_ns, now_ns - since_ns)
 
     def _is_idle(self, watched: Watched) -> bool:
-        """Return whether a loop waits for what comes next, by the innermost frame."""
+        """Return whether a loop waits for its next event, by its thread's innermost frame."""
         frame = sys._current_frames().get(watched.thread)
         if frame is None:
             return True
@@ -524,13 +525,13 @@ class Sampler:
         return [(now_ns, OTHER_THREAD, watched.clock.number, other_ns, view.other)]
 
     def _place_of(self, thread: int) -> int:
-        """Return a thread and what it is at as the number of a text; 0 where it has ended."""
+        """Return a thread's name and what it is doing, as the number of a text; 0 if it ended."""
         known = threading._active.get(thread)  # type: ignore[attr-defined]
         if known is None:
             return 0
         program, place = self._program, ""
         seen, _ = stack_of(thread, is_after=False)
-        # What waits by now cannot be asked what it was at.
+        # The stack of a thread that waits by now no longer shows what it was doing.
         if seen and not seen[-1][0].co_filename.endswith(WAITING_FILES):
             own = [each for each in seen if is_own(each[0].co_filename)] or seen
             place = program.texts[program.code_site(*own[-1])]
@@ -545,7 +546,7 @@ class Sampler:
         flags: int,
         events: Events,
     ) -> None:
-        """Tell a sample, with the events that belong to it before."""
+        """Report a sample, after the events that belong to it."""
         number = watched.clock.number
         took_ns, waited_ns = max(times[0], 0), max(times[1], 0)
         depth = 0 if flags & (SAW_BETWEEN_TURNS | SAW_END) else len(watched.stack)
@@ -557,11 +558,11 @@ class Sampler:
     def _tell_end(
         self, watched: Watched, since_ns: int, times: tuple[int, ...], passed_ns: int
     ) -> None:
-        """Tell for how long a turn went on after its last sample, if that is known."""
+        """Report how long a turn went on after its last sample, if that is known."""
         frames = watched.frames
         ended_ns = since_ns if frames is None else frames.ended_ns
         if frames is None:
-            # It may have ended right after that.
+            # Estimated by how long its thread has run or lacked a processor since.
             ended_ns = since_ns + min(max(times[0], 0) + max(times[1], 0), passed_ns)
         covers_ns = ended_ns - since_ns
         if not 0 < covers_ns <= passed_ns:
@@ -571,7 +572,7 @@ class Sampler:
         self._tell(watched, ended_ns, covers_ns, times, flags, [])
 
     def _running(self, watched: Watched, runner: Runner) -> tuple[str, int, object]:
-        """Return what a loop is calling: its name, what it is, and what tells it from others."""
+        """Return the name, kind and identity of what a loop is calling."""
         program, clock = self._program, watched.clock
         adapter = clock.adapter
         name, kind = "", RUNS_FRAME
@@ -614,7 +615,7 @@ def _line_that_collects(frame: Optional[FrameType]) -> int:
 
 
 class _View:
-    """What was seen of a loop in one look, before anything else was asked."""
+    """What was seen of a loop in one look, before anything else was read."""
 
     __slots__ = (
         "asks",
@@ -633,13 +634,13 @@ class _View:
         # began_ns: When the running frame of its loop began, 0 without one
         # ended_ns: When the latest ended
         # index: How many have ended
-        # other: Another thread that has run, and what it is at, as the number of a text
+        # other: Another thread that has run, and what it is doing, as the number of a text
         # other_ns: Processor time of all others since the look before
         self.began_ns = self.ended_ns = self.index = self.other = self.other_ns = 0
         self.asks = False  # Whether its thread has asked for the interpreter all the time
-        self.is_idle = True  # Of a loop whose stack tells: whether it waits for what comes next
+        self.is_idle = True  # Without frames: whether it waits for its next event
         # Its stack, outermost first, of a turn that may be long
         self.stack: list[tuple[CodeType, int]] = []
         self.runner = Runner()  # What calls the program there
-        # What is called: its name, what it is, and what tells it from others
+        # What is called: its name, kind and identity
         self.running: tuple[str, int, object] = ("", RUNS_FRAME, 0)

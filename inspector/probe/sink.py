@@ -46,7 +46,7 @@ class Sink:
         self._lock = Lock()
         self.acknowledged = 0  # How many events the inspector has received
         self.sent = 0  # How many were sent
-        self.lost: Counter[int] = Counter()  # Number of dropped events by kind, until they are told
+        self.lost: Counter[int] = Counter()  # Dropped events by kind that were not reported yet
         self.dropped = 0  # Number of dropped events so far
         # Number of events by kind so far, dropped ones included
         self.by_kind: Counter[int] = Counter()
@@ -97,8 +97,8 @@ class Sink:
     def taken(self, *, is_last: bool = False) -> tuple[list[dict[str, Any]], list[bytes]]:
         """Take what waits: messages with texts, and frames of events that go behind them.
 
-        Instants never decrease from one event to the next. The last events are sent whatever is
-        acknowledged.
+        Instants never decrease from one event to the next. ``is_last`` sends all events, however
+        few are acknowledged.
         """
         waiting = self._waiting
         count = len(waiting)

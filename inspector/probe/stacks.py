@@ -1,7 +1,7 @@
 """The present stack of a thread: the innermost call of the program, and whether it waits.
 
-Nothing of the program is kept: a frame is read in one go and let go, because whoever holds the last
-reference to it has to destroy what it refers to.
+Nothing of the program is kept: a frame is read in one go and released, because the thread that
+releases the last reference to it has to destroy what it refers to.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: Deeper stacks lose their outermost frames.
 MOST_FRAMES = 120
-#: Behind the beginning of a function, in bytes of its code.
+#: Where the beginning of a function ends, in bytes of its code.
 _BEGINNING = 8
 #: ``inspect.CO_COROUTINE``: the flag of a function that is defined with ``async``.
 _OF_COROUTINE = 0x80
@@ -27,8 +27,9 @@ _OF_COROUTINE = 0x80
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _LIBRARY = os.path.dirname(os.path.abspath(os.__file__))
 
-#: What a library calls one thing after another with: the function, a part of its file, and the
-#: variable that has the thing. Their frames are short-lived: reading variables may keep a copy.
+#: Functions by which libraries call one callback after another, with a part of their file and the
+#: variable that has the callback. Reading variables may leave a copy of them in the frame, but
+#: these frames are short-lived.
 _RUNNERS = {
     "_run": ("asyncio", "self"),
     "runUntilCurrent": ("twisted", "call"),
@@ -61,7 +62,7 @@ _WAITING_NAMES = frozenset(
 
 
 class Runner:
-    """What a library's loop is calling, by the variables of its frame, and where that is."""
+    """What a library's loop is calling, and where."""
 
     __slots__ = ("identity", "is_task", "name", "place", "probe_call")
 
@@ -69,10 +70,10 @@ class Runner:
         self.identity: object = 0
         self.is_task = False
         self.name = ""
-        # The innermost function and its instruction; None if it is not known what was called when
-        # the time passed that is looked at
+        # The innermost function and its instruction; None if it is not known what was called while
+        # the sampled time passed
         self.place: Optional[tuple[CodeType, int]] = None
-        self.probe_call = ""  # What of the probe that function has called, empty for nothing
+        self.probe_call = ""  # The function of the probe that it has called; empty for none
 
 
 def stack_of(thread: int, *, is_after: bool) -> tuple[list[tuple[CodeType, int]], Runner]:
@@ -87,11 +88,11 @@ def stack_of(thread: int, *, is_after: bool) -> tuple[list[tuple[CodeType, int]]
         code = frame.f_code
         if code.co_filename.startswith(_HERE):
             if all(inner.co_filename.endswith(WAITING_FILES) for inner, _ in found):
-                # The outermost of its frames is what the program has called.
+                # The outermost frame of the probe is what the program has called.
                 runner.probe_call = code.co_name
                 found.clear()
         elif at_beginning and frame.f_lasti < _BEGINNING:
-            # The interpreter was let go on the way in: nothing of the time was spent here.
+            # The interpreter's lock was released on entry: none of the time was spent here.
             is_entered = True
         else:
             at_beginning = False
@@ -102,7 +103,8 @@ def stack_of(thread: int, *, is_after: bool) -> tuple[list[tuple[CodeType, int]]
         if known is not None and known[0] in code.co_filename and not runner.name:
             _read_runner(runner, frame.f_locals.get(known[1]))
         elif code.co_name == "unrolled_run" and len(found) > 1 and not runner.name:
-            # Of what it calls, tasks are coroutines; reading its variables would keep them.
+            # trio's loop: a coroutine that it calls is a task. Its frame is long-lived, so reading
+            # its variables would keep them.
             step = found[-2][0]
             if step.co_flags & _OF_COROUTINE:
                 runner.name = getattr(step, "co_qualname", step.co_name)
@@ -127,7 +129,7 @@ def _read_runner(runner: Runner, called: Any) -> None:
 
 
 def wait_of(runner: Runner) -> tuple[bool, str]:
-    """Return whether the innermost frame calls what waits, and what that is if it is certain."""
+    """Return whether the innermost frame calls a function that waits, and its name if certain."""
     if runner.place is None:
         return False, ""
     code, place = runner.place
@@ -136,7 +138,7 @@ def wait_of(runner: Runner) -> tuple[bool, str]:
     if runner.probe_call in _PROBE_WAITS:
         return True, _PROBE_WAITS[runner.probe_call]
     if runner.probe_call:
-        # Other hooks are on the way to what they replace.
+        # Other hooks are about to call what they replace, which has their name.
         return runner.probe_call in _WAITING_NAMES, runner.probe_call
     names = _WAITING_NAMES.intersection(code.co_names)
     if names:
@@ -148,10 +150,10 @@ def wait_of(runner: Runner) -> tuple[bool, str]:
 def called_names(code: CodeType, place: int) -> frozenset[str]:
     """Return the names of what a function calls at an instruction.
 
-    It is one where the places of instructions in their line are known, as from Python 3.11 on;
-    before, it is all names of the statement so far.
+    Just one if the columns of instructions are known, as from Python 3.11 on; before, all names of
+    the statement so far.
     """
-    # Programs that are healthy do without.
+    # Imported late, as healthy programs never need it.
     from dis import get_instructions  # noqa: PLC0415
 
     found: list[tuple[Any, Any, str]] = []

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _program: Optional[Program] = None
 _link: Optional[Link] = None
-#: What a child that is forked does: the arguments of :func:`start` or :func:`serve`.
+#: How a forked child dials: address, token and grant; None if it does not.
 _restart: Optional[tuple[str, str, str]] = None
 _is_forkable = False
 #: How many threads are forking: the probe's own runs again after the last of them.
@@ -60,20 +60,20 @@ def start(
     grant: str = "full",
     only_children: bool = False,
 ) -> None:
-    """Dial an inspector; used by what launches programs and enters them late.
+    """Dial an inspector; used to launch programs and to enter running ones.
 
     Returns once the inspector has answered, or after five seconds. Without an inspector the program
     runs as it would without a probe.
 
     Args:
         connect: ``unix:/path`` or ``tcp:127.0.0.1:PORT``.
-        token: What the inspector wants to be told.
+        token: What the inspector expects to be sent.
         hold: Hold the program's clock from the beginning.
         grant: ``"read-only"``, ``"step"`` or ``"full"``.
-        only_children: Let only children dial that are forked from here.
+        only_children: Dial only in children that are forked from this process.
 
     Raises:
-        RuntimeError: An inspector is attached, or may attach by what :func:`serve` has opened.
+        RuntimeError: An inspector is attached, or may attach through :func:`serve`.
     """
     global _link, _restart  # noqa: PLW0603 - one probe in a process
     if _link is not None:
@@ -99,12 +99,12 @@ def serve(
 ) -> Server:
     """Let an inspector attach to this program.
 
-    Where that is not possible at the place in which it is looked for, such as a folder that
-    another user has made, the program is told so on its standard error, and goes on.
+    If the default address cannot be used, such as in a folder that another user has made, a message
+    is written to standard error, and the program goes on.
 
     Args:
-        address: Where to listen: ``unix:/path`` or ``tcp:127.0.0.1:PORT``, port 0 for any. Unless
-            given, where ``timeline-inspector attach`` finds it.
+        address: Where to listen: ``unix:/path`` or ``tcp:127.0.0.1:PORT``, port 0 for any. By
+            default, where ``timeline-inspector attach`` looks.
         token: What an inspector has to know; unless given, a random one.
         grant: What it may do: ``"read-only"``, ``"step"`` or ``"full"``.
 
@@ -155,12 +155,12 @@ def _the_program(*, hold: bool = False) -> Program:
 
 
 def watch_threads(program: Program) -> None:
-    """Report what ends a thread of the program that nothing has caught."""
+    """Report exceptions that nothing has caught, so that they end a thread of the program."""
     report = threading.excepthook
 
     @wraps(report)
     def reporting(args: threading.ExceptHookArgs) -> None:
-        # A thread may end itself.
+        # SystemExit is how a thread ends itself.
         if program.emit is not None and args.exc_type is not SystemExit:
             name = "a thread" if args.thread is None else args.thread.name
             program.failed(name, args.exc_type, args.exc_value, args.exc_traceback)
@@ -211,7 +211,7 @@ def _after_fork() -> None:
 def _in_child() -> None:
     global _link, _forking, _forking_lock  # noqa: PLW0603
     _forking, _forking_lock = 0, allocate_lock()
-    # Python itself leaves it with the number that it has in the parent.
+    # Python leaves the thread with the number that it had in the parent.
     set_native_id = getattr(threading.current_thread(), "_set_native_id", None)
     if set_native_id is not None:
         set_native_id()
@@ -225,5 +225,5 @@ def _in_child() -> None:
         connect, token, grant = _restart
         _link = Link(_program, token, grant, address=connect)
         _link.start()
-        # As at the start of a program: nothing of the child runs before it is seen.
+        # As at the start of a program, nothing of the child runs before an inspector sees it.
         _link.wait_until_settled()

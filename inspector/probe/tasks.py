@@ -1,7 +1,7 @@
 """The tasks of event loops: which wait for which, for what, where. Only while an inspector asks.
 
-They are read on the probe's thread, a few milliseconds at a time, so also of a loop that is
-blocked: a task is looked at while it waits, which changes nothing about it.
+They are read on the probe's thread, a few milliseconds at a time, so even those of a blocked loop
+can be read. Tasks are read while they wait, which changes nothing about them.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 
     _Told = tuple[int, ...]
 
-#: Tasks are read for so long in one go, and little longer: other threads wait for 4 ms at most.
+#: Tasks are read for little more than this in one go: other threads wait for 4 ms at most.
 SLICE_NS = 1_500_000
 _PER_LOOK = 4
-#: Of what telling the tasks once has taken, the least pause before the next time.
+#: The shortest pause before tasks are reported again, as a multiple of the time that it took.
 _PAUSES = 50
 _MOST_FRAMES = 100
 _END = object()
@@ -57,7 +57,7 @@ _WRAPPERS = {"async_generator_asend", "async_generator_athrow", "coroutine_wrapp
 _NUMBERED_TASK = re.compile(r"Task-\d+")
 _SLASHES = str.maketrans("\\", "/")
 
-#: What the functions of a file wait for; those that are named in it, something else.
+#: What the functions of a file wait for, with exceptions by name.
 _ASYNCIO: dict[str, tuple[int, dict[str, int]]] = {
     "asyncio/tasks.py": (WAITS_TASK, {"sleep": WAITS_TIMER}),
     "asyncio/taskgroups.py": (WAITS_TASK, {}),
@@ -90,16 +90,16 @@ _TRIO: dict[str, tuple[int, dict[str, int]]] = {
 
 
 class Facts:
-    """What a task was doing when it was looked at."""
+    """What a task was doing when it was read."""
 
     def __init__(self, name: str, coroutine: Any) -> None:
         self.name = name  # What it is called
         self.coroutine = coroutine  # What it runs
         self.created = 0  # The number of the line that created it, 0 if it is not known
         self.wait = WAITS_UNKNOWN  # What it waits for
-        self.what = ""  # The function of a library by which it does
+        self.what = ""  # The function of a library in which it waits
         self.token: object = None  # Tells this wait from others of the task
-        self.waited_ns = 0  # For how long it has, 0 if that is not known
+        self.waited_ns = 0  # For how long it has waited, 0 if that is not known
         self.tasks: list[Any] = []  # The tasks that it waits for
         self.place: Optional[tuple[CodeType, int]] = None  # Its innermost line in the program
 
@@ -134,20 +134,20 @@ class AsyncioTasks:
             pass
 
     def end(self) -> None:
-        """Leave the creation of tasks alone."""
+        """Stop noting where tasks are created."""
         loop: Any = self._loop()
         own = getattr(loop, "__dict__", {})
         if self._creating is not None and own.get("create_task") is self._creating:
             del loop.create_task
 
     def tasks(self) -> Iterator[Optional[ref[Any]]]:
-        """Yield references to the tasks that are not done; ``None`` for others, which take time."""
+        """Yield references to tasks that are not done; ``None`` for others: they take time, too."""
         loop, library = self._loop(), sys.modules["asyncio.tasks"]
         if loop is None:
             return
         before = getattr(library, "_all_tasks", None)
         known: Any = getattr(getattr(library, "_scheduled_tasks", before), "data", None)
-        # Checkers take a comparison with sys.version_info for a fact about their own Python.
+        # In a variable, as type checkers take a comparison with sys.version_info as decided.
         keeps_tasks_itself = sys.version_info[:2] >= (3, 14)
         if known is None or keeps_tasks_itself:
             yield from map(ref, library.all_tasks(loop))
@@ -223,7 +223,7 @@ class TrioTasks:
         self._call_soon(self._add)
 
     def end(self) -> None:
-        """Leave the creation of tasks alone."""
+        """Stop noting where tasks are created."""
         self._is_noting = False
         self._call_soon(self._remove)
 
@@ -238,7 +238,7 @@ class TrioTasks:
             pass  # It was not added.
 
     def task_spawned(self, task: Any) -> None:
-        """Called by trio, as of an instrument."""
+        """Note where a task was created; called by trio, for which this is an instrument."""
         self._sites[task] = self._program.call_site()
 
     def tasks(self) -> Iterator[Optional[ref[Any]]]:
@@ -256,7 +256,7 @@ class TrioTasks:
             facts.wait = WAITS_READY
         else:
             _, facts.wait = classified(frames, _TRIO)
-            # Its core says less than what has called that.
+            # trio's core says less than the function that has called it.
             shown = [each for each in frames if "_core" not in each.f_code.co_filename]
             facts.what = what_of(shown[-1]) if shown else ""
             if facts.wait == WAITS_TASK:
@@ -359,24 +359,24 @@ def _is_of_thread(waiter: Any) -> bool:
     return "_call_check_cancel" in names
 
 
-#: What was told of a task: its number, name, origin, place, who waits for it, what it waits for.
-#: Numbers only, of which the garbage collector keeps no account: ten thousand other objects would
-#: have it go through all of the program's.
+#: What was reported of a task: its number, name, origin, place, who waits for it, what it waits
+#: for. Numbers only, which the garbage collector does not track: ten thousand objects that it
+#: tracks would make it go through all objects of the program.
 
 _NUMBER, _NAME, _ORIGIN, _AT, _AWAITED, _WAIT = 0, 1, slice(2, 4), slice(4, 6), slice(6, 8), 8
 
 
 class TaskTeller:
-    """Tells the tasks of a program at a pace, what has changed since the last time."""
+    """Reports the tasks of a program at a pace: each time, what has changed since the last."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        # Not from ``time``: this is imported when that may follow the program's clock already.
+        # Not from ``time``, which may follow the program's clock by the time this is imported.
         self._now_ns = program.clocks.now_ns
         self._every_ns = 0
         self._next_ns = 0
         self._readers: dict[int, tuple[Clock, Any]] = {}
-        # By the identity of a task: what was told, the task, and what tells its wait from others.
+        # By the identity of a task: what was reported, the task, and the identity of its wait.
         self._told: dict[int, _Told] = {}
         self._tasks: dict[int, Any] = {}
         self._tokens: dict[int, object] = {}
@@ -386,7 +386,7 @@ class TaskTeller:
         self.longest_ns = 0  # Duration of the longest slice
 
     def ask(self, every_ns: int) -> None:
-        """Tell the tasks at this pace at most, 0 for not any more."""
+        """Report the tasks at most at this pace; 0 to stop."""
         if bool(every_ns) != bool(self._every_ns):
             self.restart()
         self._every_ns = every_ns
@@ -404,7 +404,7 @@ class TaskTeller:
             self._emit([(TASKS_TOLD, self._program.own_clock.number, 0, 0)])
 
     def wait_ns(self, most_ns: int) -> int:
-        """How long the thread may wait."""
+        """Return how long the thread may wait, at most ``most_ns``."""
         if not self._every_ns:
             return most_ns
         if self._telling is not None:
@@ -412,7 +412,7 @@ class TaskTeller:
         return max(min(most_ns, self._next_ns - self._now_ns()), 0)
 
     def turn(self) -> None:
-        """Go on for a slice, if it is time."""
+        """Read and report tasks for a slice, if it is time."""
         if not self._every_ns or self._now_ns() < self._next_ns:
             return
         began_ns = self._now_ns()
@@ -493,12 +493,12 @@ class TaskTeller:
         self._tokens.pop(identity, None)
 
     def _tell_task(self, clock: Clock, identity: int, found: Any, facts: Facts) -> int:
-        """Tell what is new of a task; returns how many events that takes."""
+        """Report what is new of a task; returns the number of events."""
         program = self._program
         events: list[tuple[int, int, int, int]] = []
         told = self._told.get(identity)
         if told is not None and self._tasks[identity]() is not found():
-            # Another, which has its place in memory.
+            # Another task, at the same place in memory.
             events.append((TASK_ENDED, told[_NUMBER], 0, 0))
             self._forget(identity)
             told = None

@@ -1,4 +1,4 @@
-"""Texts that are told once and then by number: names, and places in the code of the program."""
+"""Texts that are sent once and then by number: names, and places in the code of the program."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Optional
 
-#: Names, call sites and marks that a program may have; later ones are all the same text.
+#: Most different names, call sites and marks of a program; further ones all become one text.
 MOST_TEXTS = 200_000
-#: Bytes of a name or call site.
+#: Most bytes of a name or call site.
 LONGEST_NAME = 512
-#: What paths of installed packages have, and what those of Python and console scripts begin with.
+#: What paths of installed packages contain; what those of Python and console scripts begin with.
 _INSTALLED = ("site-packages", "dist-packages")
 _PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen", os.path.join(sys.prefix, "bin", ""))
 _THREADING = threading.__file__
 #: What the command line of a child of ``multiprocessing`` imports.
 _SPAWNING = frozenset({"multiprocessing.spawn", "multiprocessing.forkserver"})
-#: By flags of code (CO_COROUTINE, CO_ASYNC_GENERATOR, CO_GENERATOR): what cannot be merely called.
+#: Words for code that is not called but resumed, by its flags (CO_COROUTINE or CO_ASYNC_GENERATOR,
+#: CO_GENERATOR).
 _RESUMED = ((0x80 | 0x200, "async"), (0x20, "generator"))
 
 
@@ -33,8 +34,8 @@ class Texts:
         self.texts = [""]  # Every text so far; its place is its number
         self._numbers = {"": 0}
         self._text_lock = Lock()
-        #: By code and line, or by code and minus the place in its instructions; minus the code for
-        #: places with a word before what is resumed.
+        #: By code and line, or by code and the negated place of an instruction; by the negated
+        #: code for texts with a word before code that is resumed.
         self._sites: dict[tuple[int, int], int] = {}
         # Keeps the identity of code objects in the keys of _sites.
         self._codes: dict[int, CodeType] = {}
@@ -44,7 +45,7 @@ class Texts:
         self._hidden = [__package__.partition(".")[0], "importlib"]
 
     def text(self, text: str, longest: int = LONGEST_NAME) -> int:
-        """Return the number of a text, of which so many bytes are kept."""
+        """Return the number of a text, of which ``longest`` bytes are kept."""
         number = self._numbers.get(text)
         if number is not None:
             return number
@@ -72,8 +73,8 @@ class Texts:
     def site_from(self, frame: Optional[FrameType]) -> int:
         """Return the number of the place from which a frame was called.
 
-        The innermost one of the program's own code; where only packages are on the way, theirs;
-        where only a thread begins there, none.
+        It is the innermost place in the program's own code, or without any, in packages; 0 if only
+        a thread begins there.
         """
         is_hidden, is_library, package = self._is_hidden, self._is_library, None
         while frame is not None:
@@ -94,7 +95,7 @@ class Texts:
         frame = frame or package
         if frame is None:
             return 0
-        # To work out the line takes longer than all the rest.
+        # Working out the line takes longer than everything else, so it is done once per place.
         code = frame.f_code
         key = (id(code), -1 - frame.f_lasti)
         number = self._sites.get(key)

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
 _HAS_TIMES = sys.platform == "linux"
 _MOST_THREADS = 32
-#: A process counts as stopped from here on.
+#: Shorter gaps do not count as a stop of the process.
 STOP_NS = 50_000_000
-#: A thread that waits for the interpreter wakes once in this time; the link wakes by itself, too.
+#: A thread that waits for the interpreter's lock wakes once in this time; the link also wakes a few
+#: times by itself.
 SWITCH_NS = 20_000_000
 _FEW_WAKES = 7
-#: What the process has used is read before every so many sleeps: that takes 1.5 µs.
+#: The processor time of the process is read before every this many sleeps, as that takes 1.5 µs.
 _READ_EVERY = 4
 
 
@@ -62,7 +63,7 @@ class ThreadTimes:
             raise OSError from error
 
     def close(self) -> None:
-        """Let go of the system's file."""
+        """Close the system's file."""
         file, self._file = self._file, -1
         if file >= 0:
             try:
@@ -78,30 +79,30 @@ class Stops:
         # lacked_ns: For how much of the gap before the last look it had no processor
         # read_ns: When its times were last read
         self.lacked_ns = self.read_ns = 0
-        #: What the process had used a few sleeps ago, and how often the thread has slept since its
-        #: times were read.
+        #: Processor time of the process a few sleeps ago, and how often the thread has slept since
+        #: its times were read.
         self._process_ns = self._slept = 0
         self._native = -1
         self._own: Optional[ThreadTimes] = None
         self._times = (0, 0)
 
     def close(self) -> None:
-        """Let go of the system's file."""
+        """Close the system's file."""
         if self._own is not None:
             self._own.close()
         self._own, self._native = None, -1
 
     def sleeps(self) -> None:
-        """Take note that the thread is about to sleep."""
+        """Count a sleep that the thread is about to begin."""
         self._slept += 1
         if self._slept % _READ_EVERY == 0:
             self._process_ns = process_time_ns()
 
     def stopped_ns(self, now_ns: int, late_ns: int) -> int:
-        """Return for how long the process was stopped before this look, which is so late.
+        """Return for how long the process was stopped before this look, which is ``late_ns`` late.
 
-        Nothing has run meanwhile, and the thread was woken once when the process was stopped and
-        once when it was continued.
+        If it was stopped, nothing has run meanwhile, and the thread was woken once when the process
+        was stopped and once when it was continued.
         """
         if not _HAS_TIMES:
             return 0
@@ -116,13 +117,13 @@ class Stops:
             return 0
         before, self._times, self.read_ns = self._times, times, now_ns
         slept, self._slept = self._slept, 0
-        # It may have lacked a processor before the gap, but also all the time within.
+        # It may have lacked a processor before the gap, but also during all of it.
         waited_ns, wakes = times[0] - before[0], times[1] - before[1] - slept
         self.lacked_ns = min(waited_ns, late_ns)
         process_ns, self._process_ns = self._process_ns, process_time_ns()
         if late_ns < STOP_NS or self._process_ns - process_ns > late_ns // 10:
             return 0
-        # A thread that waits for the interpreter asks for it again and again.
+        # A thread that waits for the interpreter's lock wakes again and again.
         most_wakes = _FEW_WAKES + late_ns // SWITCH_NS // 2
         # After a stop, it may have to wait for a processor.
         stood_ns = late_ns - waited_ns
@@ -153,12 +154,12 @@ class OtherThreads:
         self._all_ns = 0
 
     def used(self, times: dict[int, int], without: int) -> tuple[int, int]:
-        """Return the thread that has run most since the call before, and how long all have.
+        """Return the thread that has run most since the call before, and how long all have run.
 
-        It is 0 if that thread has ended, or is none of Python's.
+        The thread is 0 if it has ended or was not started by Python.
         """
         before, self._times = self._times, times
-        # The thread that looks is not the program's.
+        # The calling thread is the probe's, not the program's.
         all_ns = process_time_ns() - thread_time_ns()
         passed_ns, self._all_ns = all_ns - self._all_ns, all_ns
         # A thread that was not there before has used all of it since.

@@ -6,7 +6,7 @@ every run. What waits for something outside of the program, such as a socket, le
 does on the machine, or not at all.
 
 A thread that waits by a hook of an adapter says so by :meth:`Waits.begin` and :meth:`Waits.end`.
-Others, which wait in functions of C, are looked at by a thread of this module.
+Others, which wait in functions of C, are watched by a thread of this module.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ if TYPE_CHECKING:
 
 #: What happens to time while something outside of the program is awaited.
 PASS, STAND, JUMP = "pass", "stand", "jump"
-#: How often a thread is looked at that does not wait by a hook: first, and at most.
+#: Time between looks at a thread that does not wait by a hook: at first, and at most.
 _FIRST_LOOK_S, _LAST_LOOK_S = 0.001, 0.02
-#: A thread that does not move for so long, and does not compute, waits.
+#: A thread that stays at one instruction for this long, and does not compute, waits.
 _STILL_NS = 3_000_000
-#: Less is not told of what a loop has waited for.
+#: Shorter jumps of time are not reported.
 _TOLD_NS = 1_000_000
-#: A loop in C that was woken calls what is due sooner, and a thread that waits in C for so long
-#: by the machine's time is noted.
+#: A loop in C that was woken calls what is due within this time; a thread that waits in C by the
+#: machine's time for this long is noted.
 _WOKEN_NS, _NOTED_NS = 1_000_000_000, 200_000_000
-#: For so long, a lock may be released by a thread that is not Python's.
+#: How long to wait for a thread that Python did not start to release a lock.
 _ALIEN_NS = 500_000_000
 #: While time passes as on the machine, it does so in steps of this.
 _PASSING_S = 0.005
-#: Readings of a clock without any wait, after which a reader is taken to wait for time to pass,
-#: and by how much each further one lets it.
+#: After this many readings of a clock without any wait, the reader counts as waiting for time to
+#: pass, and each further reading advances time by this.
 MOST_READINGS, _PER_READING_NS = 100_000, 1_000_000
 
 
@@ -68,7 +68,7 @@ def _thread_of(thread: int) -> Optional[threading.Thread]:
 
 
 def _is_in(noted: dict[int, Optional[threading.Thread]], thread: int) -> bool:
-    """Return whether a thread was noted, and not an earlier one of its number."""
+    """Return whether a thread was noted, and not an earlier one with the same number."""
     if thread not in noted:
         return False
     active, known = _thread_of(thread), noted[thread]
@@ -85,39 +85,39 @@ class Waits:
         self._lock = RLock()
         self._waiting: dict[int, Wait] = {}
         self._next_order = count().__next__
-        # Each by its number, which a later thread may be given.
+        # Threads by their numbers, which later threads may be given.
         self._known: dict[int, Optional[threading.Thread]] = {}
         self._spared: dict[int, Optional[threading.Thread]] = {}
         self._spared_children: WeakSet[threading.Thread] = WeakSet()
         self._main = 0
-        # What is slept more, so that no sleep seems too short: by so much may the difference of two
-        # readings in seconds be off
+        # Added to every sleep, so that none seems too short: the difference of two readings in
+        # seconds may be off by this
         self.rounding_ns = max(1, math.ceil(math.ulp(monotonic_ns() / 1e9) * 1e9))
         self._goals: list[Goal] = []
-        self.is_jumping = False  # Whether time goes on by itself when all wait
+        self.is_jumping = False  # Whether time advances by itself when all wait
         self.outside = PASS  # What happens to time while something outside is awaited
         # Describes what waits when nothing can end it; ``None`` to let it wait
         self.stuck: Optional[Callable[[], str]] = None
-        # Called with what could not be raised in the test, and with what ends its loop
+        # Called with an error that cannot be raised in the test, and with what ends its loop
         self.deliver: Callable[[BaseException, Callable[[], object]], object]
-        # What time has passed for as on the machine, and for how long
+        # What was awaited outside while time passed as on the machine, and for how long
         self.passed_for: dict[str, int] = {}
-        # Called when time has jumped, with what tells of a thread whether it is that of a loop with
-        # nothing to do, and by how much
+        # Called when time has jumped, with a function that returns whether a thread is that of a
+        # loop with nothing to do, and with how far time has jumped
         self.tell_passed: Optional[Callable[[Callable[[int, int], bool], int], object]] = None
-        # Called again and again while time passes as on the machine, on a thread of its own;
-        # returns in how many seconds next, less than 0 for never
+        # Called repeatedly while the program has the machine's time, on the watching thread;
+        # returns the seconds until the next call, less than 0 for never
         self.look: Optional[Callable[[], float]] = None
-        # Called with what is to be raised in the main thread, which waits in C for ever
+        # Called with an error to raise in the main thread, which waits in C for ever
         self.interrupt: Callable[[BaseException], object] = _ignore
-        # Threads that wait by the machine's time until there is a virtual one again
+        # Threads that wait by the machine's time until time is virtual again
         self.returning: set[int] = set()
         # Called with the frame of a thread that waits by the machine's time
         self.note: Callable[[FrameType], object] = _ignore
         # How often a clock was read since a thread has begun to wait; see :meth:`was_read_often`
         self.readings = 0
         self._is_creeping = False
-        # Of the thread that looks at others.
+        # The state of the thread that watches others.
         self._signal = allocate_lock()
         self._signal.acquire()
         self._watcher = 0
@@ -129,7 +129,7 @@ class Waits:
         self._in_c: dict[int, bool] = {}
         self._late_since_ns: Optional[int] = None
         self._has_told = False
-        # The clocks of loops that have waited for what comes next.
+        # The clocks of loops that have waited for their next event.
         self._looping: set[int] = set()
         self._passing_ns: Optional[int] = None
 
@@ -140,7 +140,7 @@ class Waits:
         with self._lock:
             self._main = get_ident()
             with threading._active_limbo_lock:  # type: ignore[attr-defined]
-                # Those that are being started have no number yet, or are not known by theirs.
+                # Threads that are being started have no number yet, or are not known by it.
                 self._spared_children.update(threading._limbo)  # type: ignore[attr-defined]
                 self._spared = {
                     thread: _thread_of(thread)
@@ -156,12 +156,12 @@ class Waits:
             self._program.waits = self
             if not self._watcher:
                 self._watcher = start_new_thread(self._watch, ())
-            # What waits in C says so to nobody.
+            # A thread that waits in C does not say so.
             self._look_again_s = _LAST_LOOK_S
             self._hurry()
 
     def stop(self) -> None:
-        """Let all go on by the machine's time."""
+        """Let all threads continue by the machine's time."""
         with self._lock:
             self._program.waits = None
             followed = filter(self.follows, sys._current_frames())
@@ -225,7 +225,7 @@ class Waits:
         return wait.is_due or wait.is_over()
 
     def end(self, wait: Wait) -> None:
-        """The calling thread goes on; a :class:`NothingDueError` if nothing could end it."""
+        """The calling thread goes on; a :class:`NothingDueError` if nothing could end its wait."""
         with self._lock:
             if self._waiting.get(wait.thread) is wait:
                 del self._waiting[wait.thread]
@@ -249,9 +249,9 @@ class Waits:
         """Wait until a lock is released, or a local instant has come; returns whether it has.
 
         Args:
-            lock: Is held, and again once the calling thread goes on.
-            is_over: Whether something else has released the lock, also once it is held again:
-                until the calling thread says that it goes on, others may run.
+            lock: Is held, and is acquired again by the calling thread when it goes on.
+            is_over: Whether something else has released the lock. It stays true once the calling
+                thread has acquired the lock: others may look until that thread ends the wait.
         """
 
         def wake() -> None:
@@ -273,7 +273,7 @@ class Waits:
         has_ended: Callable[[], bool],
         is_over: Callable[[], bool],
     ) -> None:
-        """Wait by a call that waits for a moment, again and again."""
+        """Wait by repeating a call that waits for a moment."""
         wait = Wait(clock, due_ns, never, is_over)
         try:
             self.begin(wait)
@@ -304,7 +304,7 @@ class Waits:
             clock,
             due_ns,
             wake,
-            # Also of the calling thread: another may have woken it just now, and wait already.
+            # Another thread may have woken the calling one just now, and may wait already.
             lambda: bool(has_calls()) or files.has_events(),
             files.awaited_outside,
             is_idle=True,
@@ -317,7 +317,7 @@ class Waits:
     # ---------------------------------------------------------------------- goals
 
     def pursue(self, goal: Goal) -> None:
-        """Let time go on, each time that all wait, until a goal is reached."""
+        """Advance time whenever all wait, until a goal is reached."""
         with self._lock:
             self._goals.append(goal)
 
@@ -335,7 +335,7 @@ class Waits:
     # -------------------------------------------------------------------- deciding
 
     def _look(self) -> None:
-        """Look whether all wait, and if so, let the next thing happen."""
+        """Find out whether all wait, and if so, take the next step."""
         self._look_again_s = -1.0
         if self._program.waits is not self:
             return
@@ -365,7 +365,7 @@ class Waits:
         for thread, frame in others:
             if thread in self.returning:
                 return None
-            # A thread that has entered no wait of a hook: only the watcher sees whether it waits.
+            # The thread is in no wait of a hook: only the watcher sees whether it waits.
             outside = self._seen_waiting(thread, frame) if get_ident() == self._watcher else None
             if outside is None:
                 return None
@@ -374,7 +374,7 @@ class Waits:
         return [outside for outside in awaited if outside]
 
     def _go_on(self, awaited: list[str]) -> bool:
-        """Let the next thing happen; returns whether nothing more is to be done now."""
+        """Take the next step; returns whether there is no other to take now."""
         local_ns, first = self._program.own_clock.local_ns(), self._first()
         if first is not None and first[0] <= local_ns and self._is_called(first[2]):
             return True
@@ -400,11 +400,11 @@ class Waits:
         return True
 
     def _is_called(self, wait: Optional[Wait]) -> bool:
-        """Wake what is due; returns whether it will go on."""
+        """Wake what is due; returns whether to wait for it to run."""
         if wait is not None:
             self._wake(wait)
             return True
-        # Of a loop in C, which was woken by the jump.
+        # A timer of a loop in C, which the jump has woken.
         now_ns = monotonic_ns()
         self._late_since_ns = self._late_since_ns or now_ns
         self._look_again_s = _FIRST_LOOK_S
@@ -423,7 +423,7 @@ class Waits:
         return found
 
     def _first(self) -> Optional[tuple[int, int, Optional[Wait]]]:
-        """Return when something is due first, and behind that the wait; a loop in C has none."""
+        """Return the first due instant, its order, and its wait, which loops in C do not have."""
         first: Optional[tuple[int, int, Optional[Wait]]] = None
         for clock in self._loops_in_c():
             local_ns = self._program.first_due_ns(clock)
@@ -445,7 +445,7 @@ class Waits:
     def _wake(self, wait: Wait) -> None:
         wait.is_due = True
         if wait.thread != get_ident():
-            # It may end, or wait in a function of C, without a word.
+            # Its thread may end, or wait in a function of C, without saying so.
             self._look_again_s = _FIRST_LOOK_S
             wait.wake()
 
@@ -514,7 +514,7 @@ class Waits:
         return self._in_c[self._main]
 
     def was_read_often(self) -> None:
-        """A clock was read more than so often; who does so without a wait waits for time to pass.
+        """A clock was read :data:`MOST_READINGS` times without a wait: let some time pass.
 
         Called with the lock of the clocks held.
         """
@@ -559,7 +559,7 @@ class Waits:
                         self._still.clear()
 
     def _hurry(self) -> None:
-        """Have the other thread look soon."""
+        """Make the watching thread look soon."""
         if not self._is_watching:
             self._is_watching = True
             if self._signal.locked():

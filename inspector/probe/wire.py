@@ -26,7 +26,7 @@ EVENTS = ord("E")
 MAX_FRAME_BYTES = 1 << 20
 MAX_EVENTS = 1_024
 MAX_NESTING = 8
-#: Of one text, in UTF-8.
+#: Most bytes of one text in UTF-8.
 MAX_TEXT_BYTES = 64 * 1024
 MAX_NUMBER = 2**63 - 1
 MAX_ID = 2**53
@@ -34,7 +34,7 @@ MAX_ID = 2**53
 #: Bytes of events that may be sent without an acknowledgement.
 WINDOW_BYTES = 8 << 20
 BYTES_PER_EVENT = 40
-#: Events are sent at latest this long after the oldest of them.
+#: Events are sent at the latest this long after the oldest of them.
 BATCH_NS = 16_000_000
 PING_NS = 500_000_000
 #: A side that is silent for this long is gone.
@@ -55,7 +55,7 @@ WRONG_VERSION = 9
 _HEADER = Struct("<IB")
 _EVENT = Struct("<qqqqq")
 _LOWEST = -(2**63)
-#: With a sign. Python takes the longer for a number the more digits it has.
+#: Most characters of a number, with its sign: parsing more takes Python ever longer per digit.
 _MOST_DIGITS = 20
 
 

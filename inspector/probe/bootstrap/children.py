@@ -26,14 +26,14 @@ _PROBE_JS = os.path.join(os.path.dirname(_FOLDER), "js", "probe.js")
 # Node takes a part in double quotes as one option, and knows no other quotes.
 _QUOTED = _PROBE_JS.replace("\\", "\\\\").replace('"', '\\"')
 _PRELOAD = f'--require "{_QUOTED}"'
-#: What runs a program that sees other files, and options with which Node reads only some:
-#: there it would not start, because it finds no probe.
+#: Commands whose programs see other files, and options that restrict the files that Node reads:
+#: there, Node would not start, because it does not find the probe.
 _ELSEWHERE = frozenset(
     ("bwrap", "chroot", "docker", "firejail", "flatpak", "nsenter", "podman", "proot", "unshare")
 )
 _RESTRICTING = ("--experimental-permission", "--permission")
 _SHELLS = frozenset(("ash", "bash", "dash", "ksh", "sh", "zsh"))
-#: So much of a shell script is looked through.
+#: How much of a shell script is searched.
 _SCRIPT_BYTES = 65536
 
 #: Position of ``env`` among the arguments of ``Popen``, after ``self``.
@@ -42,14 +42,14 @@ _POPEN_ENV = 10
 _OS_STARTERS = ("execve", "posix_spawn", "posix_spawnp")
 
 _handed_on: dict[str, str] = {}
-#: The threads that start a process by subprocess: what they fork runs no more of the program.
+#: The threads that start a process by subprocess: their forks do not continue the program.
 _starting: set[int] = set()
 
 
 def pop_start_arguments() -> dict[str, Any] | None:
     """Return the arguments for ``timeline_probe.start``, ``None`` if there is no token.
 
-    The token leaves ``os.environ``, which programs print and log.
+    The token is removed from ``os.environ``, which programs print and log.
     """
     if not is_main_interpreter():
         return None
@@ -78,9 +78,9 @@ def hand_on(connect: str, token: str, grant: str) -> None:
     is_first = not _handed_on
     _handed_on.update({_CONNECT: connect, _TOKEN: token, _GRANT: grant})
     for name, value in _handed_on.items():
-        # For children that inherit; os.environ does not learn of it.
+        # For children that inherit the environment; os.environ does not change.
         os.putenv(name, value)
-    # By this, an environment is known as the program's own.
+    # Marks environments that are made from the program's own.
     os.environ[_CONNECT] = connect
     os.putenv(_PATH, path_with_probe(os.environ.get(_PATH, "")))
     if not is_first:
@@ -106,7 +106,7 @@ def when_left(close: Callable[[], object]) -> None:
 
 
 def is_starting() -> bool:
-    """Whether this thread starts a process that is another program at once."""
+    """Whether this thread is starting a process that becomes another program at once."""
     return get_ident() in _starting
 
 
@@ -182,7 +182,7 @@ def _may_preload(command: Any, folder: Any) -> bool:
 
 
 def node_options(given: str, command: Any, folder: Any = None) -> str:
-    """Return the options by which Node loads the probe, without it where that cannot be."""
+    """Return Node's options with the probe, or without it if Node could not load that."""
     others = given.replace(_PRELOAD, "").strip()
     return f"{others} {_PRELOAD}".strip() if _may_preload(command, folder) else others
 
@@ -201,7 +201,7 @@ def _with_probe(environment: Any, command: Any, folder: Any) -> Any:
     given = dict(environment)
     is_bytes = any(isinstance(name, bytes) for name in given)
     if (os.fsencode(_CONNECT) if is_bytes else _CONNECT) not in given:
-        # One that the program has made for a child with which it shares nothing.
+        # The program has made it for a child that is to inherit nothing.
         return environment
 
     def put(name: str, value: str) -> None:
@@ -220,6 +220,6 @@ def _with_probe(environment: Any, command: Any, folder: Any) -> Any:
 
 def path_with_probe(path: str) -> str:
     """Return a path for Python with the folder of the probe in front."""
-    # An empty part stands for the present folder.
+    # An empty part would stand for the current folder.
     others = [each for each in path.split(os.pathsep) if each != _FOLDER] if path else []
     return os.pathsep.join([_FOLDER, *others])

@@ -35,7 +35,7 @@ def when_imported(name: str, callback: OnImport) -> None:
 def import_within(name: str, context: Context) -> None:
     """Have the module of that name imported within a context, unless it is loaded.
 
-    The context is entered as often as its loader needs it.
+    The context is entered for each step of the module's loader.
     """
     if name not in sys.modules:
         _finder.contexts[name] = context
@@ -75,9 +75,9 @@ class _Finder:
         return None
 
     def follow(self, name: str, spec: ModuleSpec | None) -> None:
-        """Let the module's loader tell when it is done.
+        """Have :meth:`loaded` called when the module's loader is done.
 
-        The loader stays the one that it is, because programs ask it for sources and data.
+        The loader itself is kept, because programs ask it for sources and data.
         """
         loader = None if spec is None else spec.loader
         execute = getattr(loader, "exec_module", None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-# What ``importlib.util`` has from there; it imports much that is not needed.
+# ``importlib.util`` offers these too, but imports much that is not needed.
 from _frozen_importlib import module_from_spec
 from _frozen_importlib_external import spec_from_file_location
 
@@ -47,7 +47,7 @@ def _command() -> list[str]:
 
 
 def load(*, keeps_files: bool = False) -> ModuleType:
-    """Import the folder above as ``timeline_probe``; with its files kept, it may go."""
+    """Import the folder above as ``timeline_probe``; ``keeps_files`` if it may be removed."""
     if _NAME in sys.modules:
         return sys.modules[_NAME]
     if keeps_files:
@@ -67,7 +67,7 @@ def load(*, keeps_files: bool = False) -> ModuleType:
 
 
 class _KeptFiles:
-    """Imports modules of the probe from what was read of them before."""
+    """Imports modules of the probe from files that were read before."""
 
     def __init__(self, folder: str) -> None:
         self._files: dict[str, tuple[str, bytes]] = {}
@@ -94,7 +94,7 @@ class _KeptFiles:
         )
 
     def create_module(self, _spec: object) -> None:
-        """Let the interpreter make it."""
+        """Return ``None``, so that the interpreter creates the module."""
 
     def exec_module(self, module: ModuleType) -> None:
         path, text = self._files[module.__name__]
