@@ -348,7 +348,7 @@ class RowGrid(QWidget):
         return shown
 
     def change(self, shown: ShownRow, row: DetailRow) -> None:
-        """Say something else in a row, which has the same shape."""
+        """Change what a row says; its shape stays the same."""
         former, shown.row = shown.row, row
         self._say(shown, former)
         self._fit_row(shown, former)

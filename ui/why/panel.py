@@ -149,7 +149,7 @@ class WhyPanel(QWidget):
         self.remedies.refresh()
 
     def _move_items(self, rows: list[DetailRow]) -> None:
-        """Have entries of a list keep their widgets where only their order is another."""
+        """Let entries of a list keep their widgets where only their order has changed."""
         has_moved = False
         for is_item, run in groupby(range(len(rows)), lambda at: rows[at].kind is RowKind.ITEM):
             places = list(run) if is_item else []
@@ -283,7 +283,7 @@ class WhyPanel(QWidget):
             self._give_keyboard(row, link)
 
     def _order_tabs(self) -> None:
-        """Have Tab go from the path to buttons and rows; new rows are last in the window."""
+        """Make Tab go from the path to buttons and rows; Qt puts new rows last in the window."""
         before: QWidget = self.about
         values = (shown.reached for shown in self._shown)
         reached = (each for each in values if isinstance(each, LinkedLabel | QPlainTextEdit))
