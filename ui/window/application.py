@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from .completion import Completion
 
-#: A window that is never exposed is completed all the same.
+#: A window that is never exposed is completed after this many milliseconds.
 _LATEST_COMPLETION_MS: Final = 1_000
 
 
@@ -49,8 +49,8 @@ def make_application() -> QApplication:
     """Return the Qt application, named and with the style that the palettes are for."""
     application = QApplication.instance()
     if not isinstance(application, QApplication):
-        # As an argument: the first call of setStyle takes PySide6 4 ms, for the enumerations of
-        # QStyle, and the first paint may take 25 more than that of a bare window.
+        # The style is an argument, as the first call of setStyle takes PySide6 4 ms for the
+        # enumerations of QStyle; the first paint may take 25 ms more than that of a bare window.
         name = sys.argv[0] if sys.argv else "timeline-inspector"
         application = QApplication([name, "-style", "Fusion"])
     else:
@@ -84,8 +84,8 @@ class _FirstPaint(QObject):
         self._timer.stop()
         self._window.painted.disconnect(self._complete_soon)
         with quick_imports():
-            # With this line comes all that the first paint does not wait for: numpy,
-            # sessions, and every feature of the window.
+            # This import brings in all that the first paint does not wait for: numpy, sessions,
+            # and every feature of the window.
             from .completion import Completion  # noqa: PLC0415
 
             self._completion = Completion(self._window)

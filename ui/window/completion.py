@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .main_window import MainWindow
 
 
-#: As the third threshold of Python's collector: as good as never.
+#: Third threshold of Python's collector with which it practically never searches all objects.
 _SELDOM: Final = 1_000_000
 
 
@@ -53,8 +53,8 @@ class Completion(QObject):
         self._endless_code = EndlessCode(window)
         self._interrupts = Interrupts(window, self._endless_code.end)
         bridge.refresh_timer.moving_changed.connect(self._put_off_collection)
-        # Modules and widgets stay; going through all of them for garbage takes 20 ms each
-        # time, in which no frame of the scene could begin.
+        # Modules and widgets stay, so they are left out of garbage collections: they would take
+        # 20 ms each, in which no frame of the scene could begin.
         gc.freeze()
         gc.enable()
 
@@ -64,7 +64,7 @@ class Completion(QObject):
             self._window.open_path(scene)
             return
         if scene is not None:
-            # With it come captures and all that is known of them, which no start waits for.
+            # Imported late: it brings in captures and all about them, which no start waits for.
             from inspector.sessions.compared import FilesToCompare  # noqa: PLC0415
 
             if isinstance(scene, FilesToCompare):
@@ -72,7 +72,7 @@ class Completion(QObject):
             else:
                 self._window.bridge.open_door(scene)
             return
-        # In the order of built_in_scenes(), which also reads what is in them.
+        # The first of built_in_scenes(), which is not called as it also reads every scene.
         first = min(resource_path("scenes").glob("*.py"), default=None)
         if first is not None:
             self._window.bridge.open_scene(first)
@@ -86,11 +86,11 @@ class Completion(QObject):
     def _collect_garbage(self) -> None:
         """Free the former session, log and all, when nothing shows it any more.
 
-        It is full of rings. Python looks for such by the number of objects, to which a log of
-        megabytes counts little: several sessions would be kept that were closed long ago.
+        It is full of reference cycles. Python searches for them depending on the number of new
+        objects, of which a log of megabytes has few: it would keep several sessions long closed.
         """
         if self._sessions > 1:
-            # Through all of the new session too: a quarter of a second with a million timers.
+            # This includes all of the new session: a quarter of a second with a million timers.
             gc.unfreeze()
             gc.collect()
             gc.freeze()
@@ -99,22 +99,22 @@ class Completion(QObject):
     @Slot(object)
     def _note_loading(self, scene: Path | None) -> None:
         if scene is None:
-            # What a scene has built stays too, while it is shown: a million timers would be gone
-            # through three times before they are.
+            # What a scene has built stays while it is shown, so it is left out, too: a million
+            # timers would be searched three times.
             gc.freeze()
 
     @Slot(bool)
     def _put_off_collection(self, is_moving: bool) -> None:  # noqa: FBT001 - a slot
-        """Go through all objects for garbage only when nothing is being moved.
+        """Put off the search of all objects for garbage while something is being moved.
 
-        With thousands of timers that takes as long as two pictures.
+        With thousands of timers, it takes as long as two pictures.
         """
         first, second, third = gc.get_threshold()
         if is_moving:
             self._third = third
             gc.set_threshold(first, second, _SELDOM)
         elif third == _SELDOM:
-            # Else the scene has set its own.
+            # With another threshold, the scene has set its own, which stays.
             gc.set_threshold(first, second, self._third)
 
     def finish(self) -> int:
@@ -128,11 +128,11 @@ class Completion(QObject):
 
 
 def give_back_memory() -> None:
-    """Have memory that nothing uses returned to the system, where the C library can.
+    """Return unused memory to the system, where the C library can.
 
-    What a session leaves behind lies between things that stay, and would be kept for later:
-    up to 60 MB of it, and 3 MB after a start. The sources that PySide6 has read while it was
-    imported itself are 3 MB more; what a traceback needs of them is read again.
+    The memory that a session leaves lies between objects in use, and the library would keep it
+    for later: up to 60 MB, and 3 MB after a start. The source lines that the import of PySide6
+    has cached are 3 MB more; a traceback reads again what it needs of them.
     """
     linecache.clearcache()
     if sys.platform == "linux":

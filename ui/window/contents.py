@@ -68,14 +68,14 @@ if TYPE_CHECKING:
 
 #: Longer messages do not fit into the foot.
 _LONGEST_MESSAGE: Final = 120
-#: How long the view takes to a jump.
+#: How long the view takes to slide to another place.
 _SLIDE_MS: Final = 160
 #: How long tray and side column take to open.
 _OPENING_MS: Final = 120
 _MOST_DROPPED: Final = 8
-#: In so many turns of the event loop everything is painted, and each panel refreshed in its own.
+#: Within this many turns of the event loop everything is painted, and each panel refreshed.
 _TURNS_TO_BEGIN: Final = 12
-#: The breakpoints of so many scenes are kept for the next start.
+#: The breakpoints of at most this many scenes are kept for the next start.
 _MOST_WITH_BREAKPOINTS: Final = 50
 _VISIBILITY: Final = frozenset({QEvent.Type.Show, QEvent.Type.Hide, QEvent.Type.WindowStateChange})
 _HEARD: Final = (
@@ -101,7 +101,7 @@ class WindowContents(QObject):
         self._source_name = ""
         self._turns_to_begin = 0
         self._needs_picture: bool | None = None
-        # Not QTimer.singleShot, which keeps the window for ever if that is closed before.
+        # Not QTimer.singleShot, which keeps the window forever if it is closed before that.
         self._next_turn.connect(self._begin, Qt.ConnectionType.QueuedConnection)
         # Texts of breakpoints that could not be restored, by the path of the scene.
         self._unread_breakpoints: dict[str, str] = {}
@@ -138,7 +138,8 @@ class WindowContents(QObject):
         self._on_status_changed(bridge.status)
         for part in (window.notice, window.panels, self.first_run):
             part.keyboard_left.connect(self._give_keyboard)
-        # Once all is laid out: before, Qt may give it away when it activates the window.
+        # In the next turn, when all is laid out: until then, Qt may give the keyboard to another
+        # widget when it activates the window.
         single_shot(self, self._give_keyboard).start()
         if window.settings_file.problem:
             window.notice.say_lasting(window.settings_file.problem)
@@ -146,9 +147,9 @@ class WindowContents(QObject):
 
     @Slot()
     def _give_keyboard(self) -> None:
-        """Give the keyboard to the frame times; Qt takes any button or line, and Space goes there.
+        """Give the keyboard to the frame times; Qt would choose any widget, which then gets Space.
 
-        As when the window comes to the front, or what had the keyboard is hidden.
+        Needed when the window comes to the front, or the widget with the keyboard is hidden.
         """
         self._window.frame_times.plot.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -185,7 +186,7 @@ class WindowContents(QObject):
         branch = BranchActions(bridge, actions, theme, window)
         actions.bind(branch, (*BRANCH_ACTIONS, *MEMBER_ACTIONS))
         actions.bind_commands(partial(submit_action, bridge))
-        # So that shortcuts work whatever menu they are in; the window is told of each change.
+        # So that shortcuts work whatever menu the actions are in.
         window.addActions(list(actions.by_id.values()))
         recording.written.connect(self._report_recording)
         recording.failed.connect(self._report_recording_problem)
@@ -265,7 +266,7 @@ class WindowContents(QObject):
     def _settings_to_save(self) -> Settings:
         window, bridge = self._window, self._bridge
         kept = {name: breakpoints_to_json(each) for name, each in bridge.kept_breakpoints.items()}
-        # What another version may understand stays until its scene has others.
+        # Breakpoints that only another version understands stay until their scene has others.
         kept = self._unread_breakpoints | kept
         return window.settings._replace(
             geometry=bytes(window.saveGeometry().toHex().data()).decode("ascii"),
@@ -331,7 +332,8 @@ class WindowContents(QObject):
         if self._window.panels.is_settled:
             self._window.settings_file.save(self._settings_to_save())
         self._bridge.window_closing.emit()
-        # Showing in every panel that there is no session took longer than all the rest.
+        # Without signals: for every panel to show that there is no session would take longer
+        # than all the rest.
         self._bridge.blockSignals(True)
         self._bridge.close()
         self._extension_reporter.stop()
@@ -405,13 +407,13 @@ class WindowContents(QObject):
             has_one = has_one and self._bridge.timeline.frames.end > 0
         is_needed = has_one or isinstance(session, AttachesPrograms)
         if is_needed is not self._needs_picture:
-            # Once: it may be opened all the same.
+            # Only when this changes: the user may open the panel even without a picture.
             self._needs_picture = is_needed
             self._window.panels.need("scene", is_needed=is_needed)
 
     @Slot()
     def _begin(self) -> None:
-        """Have a scene begin once it is shown, not with frames as long as that takes."""
+        """Begin session time anew until the window is painted, or the first frame takes so long."""
         session = self._bridge.session
         if isinstance(session, HostedSession) and self._turns_to_begin:
             self._turns_to_begin -= 1
@@ -449,7 +451,7 @@ class WindowContents(QObject):
         # A capture of frames alone has one clock, and nothing on it.
         is_needed = len(timeline.clocks) > 1 or bool(timeline.members.by_id)
         if not isinstance(self._bridge.session, ShowsCapture):
-            # Without frames either, they say that there are none.
+            # Without clocks and frames, the lanes say that there are none.
             is_needed = bool(timeline.clocks) or not timeline.frames.end
         if place.is_wanted and place.isHidden() is is_needed:
             has_keyboard = place.isAncestorOf(self._window.focusWidget())
@@ -526,7 +528,7 @@ class WindowContents(QObject):
         reason = f"{record.refusal[:1].upper()}{record.refusal[1:]}".removesuffix(".")
         text = f"Cannot {record.text}. {reason}."
         if len(text) > _LONGEST_MESSAGE:
-            # Such as what a scene did otherwise when it was to do the same again.
+            # For example, what a scene did differently when it was run again.
             self._window.notice.say_lasting(text, ("Show events", self._open_events))
         else:
             self._window.notice.refuse(text)

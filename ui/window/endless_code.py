@@ -50,13 +50,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: After so long the window is painted all the same, and after so long it is told why.
+#: After how long the window is painted although the code goes on, and says why.
 _ALIVE_AFTER_S: Final = 1.0
 _TOLD_AFTER_S: Final = 3.0
-#: A user who ends the program waits at most so long for a place where it can be interrupted.
+#: A user who ends the program waits at most this long for a place where it can be interrupted.
 _FORCED_AFTER_S: Final = 3.0
 
-#: Ignored by default and hardly used; Windows has none like it.
+#: A signal that is ignored by default and hardly used; Windows has none like that.
 if sys.platform == "win32":
     _SIGNAL: Final = signal.SIGBREAK
 else:
@@ -98,13 +98,14 @@ class EndlessCode(QObject):
         self._attaches_to: Path | None = None
         self._is_attending = False
         self._wants_break_off = False
-        # Since when the program is to be ended, None while it is not.
+        # Since when the user wants to end the program, None if not.
         self._wants_end_since_s: float | None = None
         self._seconds = 0.0
-        # When the scene's code was last interrupted, and whether it was said that it cannot be.
+        # When the scene's code was last interrupted, and whether it was reported that it cannot
+        # be.
         self._attended_s = monotonic()
         self._is_deafness_said = False
-        # What was called last that does not return, and when.
+        # The call that does not return, and when it began.
         self._called: object | None = None
         self._called_at_s = 0.0
         self._is_over.connect(self._forget)
@@ -138,7 +139,7 @@ class EndlessCode(QObject):
     # ---------------------------------------------------------------- in the watch's thread
 
     def _poke(self, seconds: float) -> None:
-        """Have Python call :meth:`_attend` in the main thread, also while that sleeps."""
+        """Make Python call :meth:`_attend` in the main thread, even while that sleeps."""
         self._seconds = seconds
         ident = main_thread().ident
         if min(seconds, monotonic() - self._attended_s) >= 2 * _TOLD_AFTER_S:
@@ -160,7 +161,7 @@ class EndlessCode(QObject):
     # ---------------------------------------------------------------- in the main thread
 
     def _attend(self, _number: int, frame: FrameType | None) -> None:
-        """Let the window live for a moment in the middle of the scene's code.
+        """Let the window handle events for a moment in the middle of the scene's code.
 
         Raises:
             UserInterruptError: The user does not want to wait any longer.
@@ -173,7 +174,7 @@ class EndlessCode(QObject):
         if code is None:
             return
         if not code.is_innermost:
-            # In the middle of something of ours; before long it is the scene's turn again.
+            # The inspector's own code is running; before long it is the scene's turn again.
             since_s = self._wants_end_since_s
             if since_s is not None and monotonic() - since_s >= _FORCED_AFTER_S:
                 raise RequestedInterrupt
@@ -189,7 +190,7 @@ class EndlessCode(QObject):
             raise UserInterruptError(f"interrupted after {self._seconds:.0f} s, {code.place}")
 
     def _tell(self, code: RunningCode) -> None:
-        """Say what is going on, and have the recording complete up to here."""
+        """Say what is going on, and complete the recording up to here."""
         now_s = monotonic()
         if code.call != self._called:
             began_before = self._called is None
@@ -221,7 +222,7 @@ class EndlessCode(QObject):
             event.ignore()
             return isinstance(watched, QWidget)
         if isinstance(watched, QWindow) or watched.parent() is self._window.panels:
-            # On its way to a widget; or what gives panels their sizes.
+            # The event will reach a widget later, or it gives panels their sizes.
             return False
         if isinstance(watched, QWidget) and (watched is self.bar or self.bar.isAncestorOf(watched)):
             return False
@@ -236,7 +237,7 @@ class EndlessCode(QObject):
 
     @Slot()
     def _forget(self) -> None:
-        """Be what it was before, now that the code has returned."""
+        """Stop holding back events, now that the code has returned."""
         self._called = None
         self._is_deafness_said = False
         self._wants_break_off = False
@@ -267,7 +268,7 @@ class BreakOffBar(QFrame):
         self.label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.button = QPushButton("Interrupt (Esc)")
         self.button.setToolTip("End this code as if it had failed, and hold the scene")
-        # A key that was meant for something else must not press it.
+        # A key that was meant for something else must not press the button.
         self.button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.button.clicked.connect(self.break_off_requested)
         self.attach_button = QPushButton("Attach to it instead")

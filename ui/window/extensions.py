@@ -39,7 +39,7 @@ class ExtensionReporter(logging.Handler):
     def _load_all(self) -> None:
         if are_installed():
             extensions = [each for registry in all_registries() for each in registry.extensions]
-            # Panels are loaded with the menus, before anything is reported here.
+            # Panels were loaded with the menus, when nothing was reported here yet.
             told = (str(each) for each in extensions if each.problem)
             self._problems = list(dict.fromkeys([*told, *self._problems]))
         if self._problems:

@@ -20,9 +20,9 @@ from ..kit.theme import Theme
 from ..kit.tile import is_low
 from ..session.bridge import SessionBridge
 
-#: How many of the steps were made; kept with the choices of panels.
+#: Key, among the choices of panels, of how many of the steps were made.
 _CHOICE: Final = "first_run"
-#: Of a card that earlier versions had, which could be dismissed.
+#: The same for a card that earlier versions had, which could be dismissed.
 _FORMER_CHOICE: Final = "scene_card"
 _SIGN: Final = "hold"
 STEPS: Final = (
@@ -75,7 +75,7 @@ class FirstRunLine(QWidget):
         is_shown = is_of_scene and not has_failed and done < len(STEPS)
         self.step = STEPS[done] if is_shown else ""
         self._refresh_step()
-        # Where there is little room, all of it is for what was asked for.
+        # In a low window, all the room is for what the user has opened.
         self.setVisible(is_shown and not is_low(self))
 
     @Slot(object)
@@ -109,7 +109,8 @@ class FirstRunLine(QWidget):
         self.label.setText(self.step.replace("‖", f'<img {look} src="{_SIGN}">'))
         document = self.label.findChild(QTextDocument)
         if isinstance(document, QTextDocument):
-            # Not within the text: to read it there, Qt loads 2 MB, for every format it knows.
+            # The picture is not in the text itself: to read it there, Qt would load 2 MB for all
+            # the formats it knows.
             picture = self._theme.icon(_SIGN).pixmap(side)
             kind = QTextDocument.ResourceType.ImageResource.value
             document.addResource(kind, QUrl(_SIGN), picture)

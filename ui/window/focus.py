@@ -32,8 +32,8 @@ from ..kit.theme import ColorRole, Theme
 from ..kit.throttled_refresh import single_shot
 
 _THICKNESS: Final = 2
-#: These say by a cursor or a mark that they have the keyboard, or are no place to be in. Others
-#: say so too, but in dark colours with a contrast of less than 2 to what is around them.
+#: These show by a cursor or a mark that they have the keyboard, or are no place to work in. Others
+#: show it, too, but in dark colours with a contrast of less than 2 to what is around them.
 _SHOW_IT_THEMSELVES: Final = (
     QAbstractSpinBox,
     QLabel,
@@ -42,8 +42,8 @@ _SHOW_IT_THEMSELVES: Final = (
     QMenu,
     QMenuBar,
 )
-#: What a widget does with keys that are shortcuts elsewhere. Fields see to letters
-#: and digits themselves.
+#: Keys that widgets use themselves although they are shortcuts elsewhere. Fields claim letters and
+#: digits by themselves.
 _OWN_KEYS: Final = (
     (QAbstractButton, frozenset({Qt.Key.Key_Space})),
     (QComboBox, frozenset({Qt.Key.Key_Space, Qt.Key.Key_Home, Qt.Key.Key_End})),
@@ -55,14 +55,14 @@ _TYPED: Final = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadMo
 
 @guarded
 class FocusRing(QObject):
-    """Rings what gets the keyboard by a key; who clicks knows where that was.
+    """Puts a ring around a widget that gets the keyboard by a key; a click needs none.
 
-    The ring is four thin bars on the widget itself: what it shows is not painted again for
-    them, and they go where it goes.
+    The ring is four thin bars on the widget itself, which need not be painted again for them;
+    they move with it.
     """
 
     def __init__(self, theme: Theme, parent: QObject) -> None:
-        """Watch who has the keyboard, until ``parent`` is gone."""
+        """Watch which widget has the keyboard, until ``parent`` is gone."""
         super().__init__(parent)
         self.target: QWidget | None = None  # What is ringed, None while nothing is
         self._theme = theme
@@ -79,7 +79,7 @@ class FocusRing(QObject):
 
     @Slot()
     def note_key(self) -> None:
-        """Take note of a key; what gets the keyboard in this turn has it by that."""
+        """Note a key: a widget that gets the keyboard in this turn has got it by that key."""
         self._is_by_key = True
         self._key_is_over.start()
 
@@ -92,17 +92,17 @@ class FocusRing(QObject):
         self._let_go()
         if now is None:
             return
-        # A window that comes to the front gives the keyboard to the widget that had it before.
+        # When a window comes to the front, the widget that had the keyboard before gets it back.
         is_back = before is None and now is self._last
         self._last = None
         if not (self._is_by_key or is_back) or isinstance(now, _SHOW_IT_THEMSELVES):
             return
         self._last = now
-        # What is not seen itself has the keyboard for what it lies on.
+        # A widget that paints nothing itself has the keyboard for the widget it lies on.
         above = now.parentWidget()
         shown = now if now.updatesEnabled() or above is None else above
         while isinstance(shown, QSplitter) and (above := shown.parentWidget()) is not None:
-            # It would make room for the bars beside its parts.
+            # A splitter would make room for the bars beside its parts.
             shown = above
         self.target = shown
         for each in _sized_with(shown):
@@ -110,7 +110,7 @@ class FocusRing(QObject):
         self._bars = [_bar(shown) for _ in range(4)]
         self._apply_theme()
         self._place()
-        # A click goes through it, wherever in the window that is.
+        # Every click in the window passes through its QWindow, and ends the ring.
         self._window = shown.window().windowHandle()
         if self._window is not None:
             self._window.installEventFilter(self)
@@ -123,7 +123,7 @@ class FocusRing(QObject):
                 self._last = None
         elif event.type() == QEvent.Type.Resize:
             self._place()
-            # Scroll bars come to lie above everything after that.
+            # After the resize, scroll bars are raised above everything.
             self._place_again.start()
         return False
 
@@ -165,14 +165,14 @@ class FocusRing(QObject):
 
 
 def _sized_with(target: QWidget) -> list[QWidget]:
-    """Return what gets another size when the target does, or a scroll bar over its edge."""
+    """Return the widgets whose resizing moves the edges of the target or its scroll bars."""
     return [target, *([target.viewport()] if isinstance(target, QAbstractScrollArea) else [])]
 
 
 def _bar(owner: QWidget) -> QWidget:
     bar = QWidget(owner)
     bar.setAutoFillBackground(True)
-    # Else that of the owner, which for buttons is another.
+    # Otherwise the bar would have that of its owner, which for buttons is another one.
     bar.setBackgroundRole(QPalette.ColorRole.Window)
     bar.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
     bar.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -182,8 +182,8 @@ def _bar(owner: QWidget) -> QWidget:
 def enter(widget: QWidget | None) -> None:
     """Give the keyboard to the first child of ``widget`` that shows data, else to any.
 
-    What a click gives the keyboard to rather shows data than what has it by Tab alone. A widget
-    that names the child does not leave that to the order.
+    Widgets that take the keyboard by a click are more likely to show data than those that take
+    it by Tab alone. A widget with a focus proxy decides by itself.
     """
     if widget is None:
         return
@@ -206,7 +206,7 @@ def enter(widget: QWidget | None) -> None:
 
 
 def tab_through(splitter: QSplitter) -> None:
-    """Have Tab go through the parts of a splitter in the order of their places."""
+    """Make Tab go through the parts of a splitter in the order of their places."""
     window, parts = splitter.window(), map(splitter.widget, range(splitter.count()))
     stops = [
         child
@@ -228,7 +228,7 @@ class KeyGuard(QObject):
     """
 
     pressed = Signal()  # A key was pressed
-    # The key of an action was pressed that is not possible now: its name and why
+    # The key of an action that is not possible now was pressed: the action's title and why
     refused = Signal(str)
 
     def __init__(self, actions: Iterable[DescribedAction], parent: QObject) -> None:
@@ -256,7 +256,7 @@ class KeyGuard(QObject):
             return True
         action = self._by_keys.get(QKeySequence(event.keyCombination()).toString())
         if action is not None and not action.isEnabled() and action.reason:
-            # Qt passes over the keys of what is disabled without a word.
+            # Qt silently ignores the keys of disabled actions.
             self.refused.emit(f"{action.description.plain_title}: {action.reason}")
             if widget is not None and widget is not watched:
                 _PressKeeper(widget)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _TITLE: Final = "Timeline Inspector"
 _FIRST_SIZE: Final = (1280, 760)
 _LEAST_SIZE: Final = (720, 420)
-#: In pixels; what the window system adds is known only once the window is on the screen.
+#: Pixels, an estimate: the real height is known only once the window is on the screen.
 _TITLE_BAR_HEIGHT: Final = 40
 
 
@@ -65,8 +65,8 @@ class MainWindow(QMainWindow):
         self.settings = settings
         self.settings_file = settings_file
         self.is_complete = False  # Whether actions and panels are there
-        # Replaces an installed panel by the reason if an error comes from it; returns whether it
-        # does
+        # If an error comes from an installed panel, replaces the panel by the reason; returns
+        # whether it does
         self.blames_extension: Callable[[BaseException], bool] = lambda _error: False
         self.opened_last = Path()
         self._was_painted = False
@@ -78,7 +78,8 @@ class MainWindow(QMainWindow):
         # The menus, which Alt shows unless the bar is kept
         self.menu_bar = TopMenuBar(self, is_kept=settings.menu_bar)
         self.hear(self.menu_bar.handle_event, *self.menu_bar.HEARD)
-        # While it is whole: what hides says so, and others would ask a window that is gone.
+        # Hide it while it is whole: widgets signal that they hide, and slots would use a window
+        # that is gone.
         self.hear(lambda _event: self.hide(), QEvent.Type.DeferredDelete)
         self.setCentralWidget(QLabel("   Loading the panels …"))
         self._restore_geometry()
@@ -108,10 +109,10 @@ class MainWindow(QMainWindow):
             self.painted.emit()
 
     def hear(self, take: Callable[[QEvent], object], *kinds: QEvent.Type) -> None:
-        """Have something told of events of these kinds before the window is, the newest first.
+        """Call a handler for events of these kinds before the window, the newest handler first.
 
-        What returns ``True`` keeps an event from the others. There are hundreds of events a
-        second, mostly of kinds that nobody asks for: an event filter each would hear them all.
+        One that returns ``True`` keeps the event from the others. There are hundreds of events a
+        second, mostly of kinds that no handler wants: an event filter each would be called for all.
         """
         for kind in kinds:
             self._hearers.setdefault(kind, []).insert(0, take)
@@ -122,19 +123,19 @@ class MainWindow(QMainWindow):
 
     def dress(self) -> None:
         """Give all windows of the program their font, and controls their looks."""
-        # Neither is needed by the first paint, and reading fonts takes longer than it may wait.
+        # Imported late: the first paint needs neither, and cannot wait for fonts to be read.
         from ..kit.style import FlatStyle  # noqa: PLC0415
 
         QApplication.setStyle(FlatStyle(self.theme))
         self.apply_font()
 
     def apply_font(self) -> None:
-        """Have everything written as the settings say, in all windows of the program."""
+        """Use the font and text size of the settings in all windows of the program."""
         from ..kit.fonts import use_window_font  # noqa: PLC0415 - see above
 
         use_window_font(self.settings.font, self.settings.text_size)
         if self.is_complete:
-            # They are as large as the text.
+            # Icons are as large as the text.
             self.theme.redraw_icons()
 
     @Slot()
@@ -169,7 +170,7 @@ class MainWindow(QMainWindow):
 
     def open_path(self, path: Path) -> None:
         if self.notice.message != self.settings_file.problem:
-            # What became of the settings is not about the scene before.
+            # Only a message about the settings is not about the scene before.
             self.notice.dismiss()
         if not is_file(path):
             self.settings = self.settings.without_recent_scene(str(path))

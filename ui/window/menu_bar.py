@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenuBar
 from ..actions.menus import MenuId
 from ..kit.guards import guarded
 
-#: With these Alt is not alone.
+#: Events after which a press of Alt no longer counts as Alt alone.
 _ENDS_ALT: Final = frozenset(
     {QEvent.Type.MouseButtonPress, QEvent.Type.Wheel, QEvent.Type.WindowDeactivate}
 )
@@ -27,7 +27,7 @@ class TopMenuBar(QMenuBar):
     of the system.
     """
 
-    #: What it wants to hear of its window.
+    #: The events of the window that it handles.
     HEARD: Final = (
         QEvent.Type.Resize,
         QEvent.Type.ShortcutOverride,
@@ -56,7 +56,7 @@ class TopMenuBar(QMenuBar):
         self._lay_over()
 
     def listen(self) -> None:
-        """Take the letters of menus with Alt from now on; not needed for the first paint."""
+        """Handle Alt with the letters of menus from now on; not needed for the first paint."""
         for menu in self.menus.values():
             letter = QShortcut(QKeySequence.mnemonic(menu.title()), self._window)
             letter.activated.connect(partial(self._open, menu.menuAction()))
@@ -69,7 +69,7 @@ class TopMenuBar(QMenuBar):
 
     def setVisible(self, visible: bool) -> None:  # noqa: N802, FBT001 - of Qt
         super().setVisible(visible)
-        # The bar has letters of its own while it is seen.
+        # While the bar is visible, it handles the letters itself.
         for letter in self._letters:
             letter.setEnabled(not visible)
 
@@ -92,14 +92,14 @@ class TopMenuBar(QMenuBar):
         QApplication.instance().removeEventFilter(self)  # type: ignore[union-attr]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - of Qt
-        """Take Alt with the mouse, which looks back, for nothing else; heard while it is down."""
+        """Let Alt with the mouse, which looks back, not show the bar; called while Alt is down."""
         if self._is_alt_alone and event.type() in _ENDS_ALT:
             self._end_alt()
         return super().eventFilter(watched, event)
 
     def _open(self, action: QAction) -> None:
         self.show()
-        # What it was given while it was hidden has not laid out its titles.
+        # The resize lays out its titles: a size that it got while hidden has not.
         self.resize(0, 0)
         self._lay_over()
         self.setActiveAction(action)

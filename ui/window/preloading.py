@@ -13,9 +13,9 @@ from inspector.window_loader import quick_imports
 from ..kit.throttled_refresh import single_shot
 from ..session.bridge import SessionBridge
 
-#: Not while a scene is being opened.
+#: Late enough not to delay the opening of a scene.
 _AFTER_MS: Final = 1_500
-#: Those that others import come first, so that each takes a few milliseconds.
+#: Modules that others import come first, so that each takes only a few milliseconds.
 _MODULES: Final = (
     "inspector.analysis.explain.call_past",
     "inspector.analysis.explain.blocker_reasons",
@@ -55,7 +55,7 @@ class Preloading(QObject):
         self._bridge.refresh_timer.queue_turn(self, self.load_next, can_wait=True)
 
     def load_next(self) -> None:
-        """Import the next module, and ask for another turn; after the last, tell so."""
+        """Import the next module, and ask for another turn; emit ``finished`` after the last."""
         if not self._missing:
             self.finished.emit()
             return

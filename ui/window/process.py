@@ -42,7 +42,7 @@ _QT_LEVELS: Final = {
 }
 
 
-#: In what Qt says before it ends the process because its X server or Wayland compositor has gone.
+#: Part of Qt's last message if it ends the process because X server or Wayland compositor is gone.
 _DISPLAY_LOST: Final = "connection broke"
 
 
@@ -89,8 +89,8 @@ class FaultReporter:
             return
         logger.critical("an internal error", exc_info=(kind, error, trace))
         self._window.report_fault(f"{kind.__name__}: {error}")
-        # What the failed call had at hand would live until the next fault; while a view of a
-        # column of timers lives, no timer can be added.
+        # The variables of the failed call would live until the next fault: while one is a view
+        # of a column of timers, no timer can be added.
         for name in ("last_type", "last_value", "last_traceback", "last_exc"):
             vars(sys).pop(name, None)
 
@@ -154,12 +154,12 @@ class Interrupts(QObject):
 
     @Slot()
     def _read(self) -> None:
-        # Other signals that Python handles wake the loop too; and a loop inside of a loop may
-        # have read it.
+        # There may be nothing to read: other signals that Python handles wake the loop, too, and
+        # a nested loop may have read the byte.
         with suppress(BlockingIOError):
             self._read_end.recv(64)
         if self.number:
-            # A menu that is open would keep the program.
+            # An open menu would keep the program running.
             while (popup := QApplication.activePopupWidget()) is not None:
                 popup.close()
             self._window.close()

@@ -16,31 +16,31 @@ import tempfile
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
-#: Raised when the meaning of a field changes; files of newer versions are kept aside.
+#: Incremented when the meaning of a field changes; files of newer versions are kept aside.
 SETTINGS_VERSION: Final = 1
-#: Raised when layouts are written otherwise; older ones are then not restored.
+#: Incremented when layouts are written differently; older ones are not restored.
 LAYOUT_VERSION: Final = 6
 MOST_RECENT_SCENES: Final = 10
 _FOLDER_NAME: Final = "timeline-inspector"
-#: What was ever saved is a few kilobytes; most of it are breakpoints.
+#: Far more than any settings: they are a few kilobytes, mostly breakpoints.
 _MOST_BYTES: Final = 10_000_000
 #: From a nanosecond to eleven days: what can be drawn at any zoom.
 _LEAST_BUDGET_MS: Final = 1e-6
 _MOST_BUDGET_MS: Final = 1e9
 _NOTHING: Final[dict[str, str]] = {}
 _IS_LINUX: Final = sys.platform == "linux"
-#: Of a value that makes no sense, in characters.
+#: Characters that are shown of a value that makes no sense.
 _MOST_SHOWN: Final = 80
 
 
 class Settings(NamedTuple):
-    # No data class: making one takes a twentieth of the first paint of a bare window.
+    # Not a data class: making one takes a twentieth of the first paint of a bare window.
     theme: Literal["system", "light", "dark"] = "system"  # What the user chose
     font: Literal["inter", "system"] = "inter"  # The bundled font, or that of the system
     # How large text is, in percent from 100 to 200; 0 for as large as the system's.
     text_size: Literal[0, 100, 125, 150, 175, 200] = 0
     recent_scenes: tuple[str, ...] = ()  # Paths of scene files, newest first
-    # Programs that were opened, by field of what was typed, newest first.
+    # Programs that were opened, newest first: what was typed, by field.
     recent_programs: tuple[dict[str, str], ...] = ()
     # Number of frames of the long step, 1 or more; the window takes no more than a session does.
     step_frames: int = 10
@@ -51,13 +51,13 @@ class Settings(NamedTuple):
     # How hard the time source tries to be on time.
     precision: Literal["economical", "fine"] = "economical"
     time_source: str = "system"  # Name of the time source that scenes are opened on
-    # What was looked out for in each scene, as in a file of breakpoints, by the path of the scene,
-    # the newest last.
+    # The breakpoints of each scene, as in a file of breakpoints, by the path of the scene, the
+    # newest last.
     scene_breakpoints: dict[str, str] = _NOTHING
     export_folder: str = ""  # Where a graph was last written, or empty
     # What was last chosen in the export dialog, by field.
     export_choices: dict[str, str] = _NOTHING
-    # What panels want to find again, by a name of theirs.
+    # Choices that panels keep, by a key of the panel.
     panel_choices: dict[str, str] = _NOTHING
     menu_bar: bool = False  # Whether the menu bar is kept above the window
     geometry: str = ""  # Where the window is, as Qt writes it, in hexadecimal
@@ -108,7 +108,7 @@ class SettingsFile:
 
     def save(self, settings: Settings) -> bool:
         """Write the settings, whole or not at all; return whether it went well."""
-        # Names of files may hold what is no UTF-8; escaped it is text like any other.
+        # Names of files need not be valid UTF-8; JSON escapes what is not.
         text = json.dumps(settings._asdict(), indent=2) + "\n"
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -183,7 +183,7 @@ def _checked(name: str, value: object, kind: object) -> object:
             for key, item in value.items()
         }
     elif kind is float and isinstance(value, int | float) and not isinstance(value, bool):
-        # Beyond what a float holds it is refused as any other infinite number.
+        # An integer that no float can hold is refused like an infinite number.
         return float(value) if abs(value) <= sys.float_info.max else math.inf
     elif isinstance(kind, type) and type(value) is kind:
         return value
@@ -197,7 +197,7 @@ def _short(value: object) -> str:
 
 def _default_path() -> Path:
     if _IS_LINUX:
-        # What platformdirs would say; importing it takes a twentieth of the first paint.
+        # What platformdirs would return; importing it takes a twentieth of the first paint.
         configured = Path(os.environ.get("XDG_CONFIG_HOME", ""))
         folder = configured if configured.is_absolute() else Path("~/.config").expanduser()
         return folder / _FOLDER_NAME / "settings.json"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .main_window import MainWindow
     from .welcome import Welcome
 
-#: Panels of what captures have not.
+#: Panels of what captures do not have.
 _OF_CLOCKS: Final = ("timer_queue", "breakpoints", "interventions")
 
 
@@ -40,15 +40,15 @@ class WindowStates(QObject):
         """Put the summary at the end of a layout when there is one."""
         super().__init__(window)
         self._window, self._below = window, below
-        # Of a capture, where the tray opens; None until it is needed
+        # The summary of a capture, where the tray opens; None until it is needed
         self.summary: CaptureSummary | None = None
         self.columns: CaptureColumns | None = None  # Of a capture, below its frames; likewise
-        # In place of frames and lanes; None until it is needed
+        # Shown in place of frames and lanes; None until it is needed
         self.comparison: ComparisonView | None = None
         self.welcome: Welcome | None = None  # The same, while nothing is open
         self._asking: WindowActions | None = None
         self._of: tuple[object, bool, bool] = (None, False, False)
-        # After the start, unless something is opened in it.
+        # In the turn after the start, unless something is opened at the start.
         self._welcoming = single_shot(self, self._show_welcome)
         self._compared_beside: object = None
         self._view = SharedView.of(window.bridge)
@@ -147,7 +147,7 @@ class WindowStates(QObject):
         window, bridge = self._window, self._window.bridge
         is_empty = bridge.session is None and bridge.status.phase is SessionPhase.EMPTY
         if self.is_comparison or not (is_empty and window.isVisible()):
-            # Once it is closed, there is no session either.
+            # A window that was closed has no session either.
             return
         if self.welcome is None:
             from .welcome import Welcome  # noqa: PLC0415 - something is open at most starts
@@ -194,7 +194,7 @@ class WindowStates(QObject):
         self._show_comparison(comparison)
 
     def _comparison_view(self) -> ComparisonView:
-        # Not needed before, and it brings pyqtgraph with it.
+        # Imported late: it is not needed before, and it imports pyqtgraph.
         with quick_imports():
             from ..comparison.view import ComparisonView  # noqa: PLC0415
 

@@ -33,9 +33,9 @@ from ..session.overruled_rates import OverruledRate, OverruledRates
 
 _BYTES_PER_MIB: Final = 1024 * 1024
 _EFFECT_MS: Final = 8_000
-#: Milliseconds between counts of events at best: to paint them takes the whole foot.
+#: Least milliseconds between counts of events: for each, the whole foot is painted.
 _COUNT_MS: Final = 500
-#: What is longer is in the tool tip.
+#: Widest message in pixels; the tool tip has all of a longer one.
 _WIDEST: Final = 560
 _NO_LIMIT: Final = (1 << 24) - 1
 _BEFORE_COUNT: Final = " · "
@@ -142,7 +142,7 @@ class StatusLine(QWidget):
         self._effect = None
         self._notice, text = notice, notice.text
         self.label.set_text(text)
-        # What lasts has the room of the tabs, too.
+        # A notice that lasts has the room of the tabs, too.
         self.label.setMaximumWidth(_NO_LIMIT if notice.lasts else _WIDEST)
         self.label.setVisible(bool(text))
         self.log_note.setVisible(not text)
@@ -207,11 +207,11 @@ class StatusLine(QWidget):
             self._go_on()
         else:
             self._display(Notice(f"Loading {path.name} …"))
-            # No event is handled until the code of the scene is loaded.
+            # Paint it now: no event is handled until the code of the scene is loaded.
             self.label.repaint()
 
     def _go_on(self) -> None:
-        """Say after a progress what came meanwhile and lasts, else what is always known."""
+        """After a progress, show a lasting notice that came meanwhile, or what is always known."""
         if self._was_said:
             self.clear()
         else:
@@ -246,7 +246,7 @@ class StatusLine(QWidget):
         session = self._bridge.session
         text = effect_text(self._bridge.timeline, record)
         if not text or (session is not None and session.is_recorded):
-            # What was done in a recording was not done now.
+            # The commands of a recording were not given now.
             return
         undoing = None if session is None else session.undoing
         title, tip, keys = _BUTTON_TEXTS[text.startswith(_UNDONE)]
@@ -329,13 +329,13 @@ class LogNote(QToolButton):
 
     @Slot()
     def _on_session_changed(self) -> None:
-        # What was said of another one may have been longer.
+        # The text about the former session may have been longer.
         self._widest = 0
         self.setMinimumSize(0, 0)
         self.refresh()
 
     def set_comparing(self, *, is_comparing: bool) -> None:
-        """Speak of a comparison, in which no session is seen; or of the session."""
+        """Describe a comparison, during which no session is visible, or the session."""
         self._is_comparing = is_comparing
         self._on_session_changed()
 
@@ -365,7 +365,7 @@ class LogNote(QToolButton):
             self._widest = advance
             say(self, text)
         elif text != self.text():
-            # The style takes ten times as long to say that it has room.
+            # Not say(): the style takes ten times as long to find that the text has room.
             self.setText(text)
 
 
@@ -374,7 +374,7 @@ def _notes_on(session: Session) -> tuple[list[str], list[str]]:
     parts: list[str] = []
     tips = [session.status.message]
     if isinstance(session, AttachesPrograms):
-        # Only the first is named: one that does not answer, if there is one.
+        # Only one program is named: one that does not answer, if there is one.
         live = sorted(session.programs.values(), key=lambda each: not each.is_silent)
         briefs = [each.brief for each in live if each.is_attached]
         parts += briefs[:1] + ([f"{len(briefs)} programs"] if len(briefs) > 1 else [])

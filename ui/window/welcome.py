@@ -204,7 +204,7 @@ class Welcome(QWidget):
         for button in self.recent:
             button.deleteLater()
         self.recent = []
-        # The dialog begins with it, and has the others in its list.
+        # Only the newest: the dialog begins with it, and lists the others.
         newest = (each.get("command", "") for each in settings.recent_programs[:1])
         programs = [*filter(None, newest)]
         for text in settings.recent_scenes[: _MOST_RECENT - len(programs)]:

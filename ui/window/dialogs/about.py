@@ -31,7 +31,7 @@ class AboutDialog(QDialog):
             (
                 f"Timeline Inspector {inspector.__version__}",
                 f"Python {platform.python_version()}, PySide6 {pyside_version}",
-                # Importing it would take longer than showing this dialog.
+                # The version is looked up: importing pyqtgraph would take longer than the dialog.
                 f"pyqtgraph {installed_version('pyqtgraph')}, NumPy {np.__version__}",
                 f"{platform.platform()}, {QGuiApplication.platformName()}",
                 f"Settings: {settings_path}",

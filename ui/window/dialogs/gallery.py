@@ -43,7 +43,7 @@ class SceneGallery(QWidget):
             self.list.addItem(item)
             self._summaries[str(scene.path)] = scene.summary
         self.summary = plain_label(wraps=True)
-        # For three lines, so that nothing moves.
+        # Always as high as three lines, so that nothing moves.
         self.summary.setMinimumHeight(3 * self.fontMetrics().lineSpacing())
         self.summary.setAlignment(Qt.AlignmentFlag.AlignTop)
         above = [plain_label(hint)] if hint else []

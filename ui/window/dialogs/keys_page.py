@@ -28,7 +28,7 @@ from ...kit.guards import guarded
 from ...kit.labels import EmptyNotice
 from ...kit.layouts import fill_dialog
 
-#: What Fusion leaves free on both sides of the text in a cell, and above and below it.
+#: Pixels that Fusion leaves free on both sides of the text in a cell, and above and below it.
 _BESIDE_TEXT: Final = 6
 _ABOVE_TEXT: Final = 4
 

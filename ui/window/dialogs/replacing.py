@@ -15,7 +15,7 @@ from inspector.sessions.session import Session
 from ...kit.guards import guarded
 from ...kit.layouts import without_icons
 
-#: Commands by which the user changes what is looked at, not only when it runs.
+#: Commands by which the user changes what a session does, not only when it runs.
 _INTERVENING: Final = frozenset(
     {Capability.PAUSE, Capability.RATE, Capability.TIMERS, Capability.FIRE, Capability.MEMBERS}
 )
@@ -66,7 +66,7 @@ class ReplaceQuestion(QMessageBox):
         self.setText(lost)
         role = QMessageBox.ButtonRole
         self.here_button = self.addButton(verb, role.AcceptRole)
-        # Leaves it alone and opens a window; None where that cannot be
+        # Opens a new window instead and keeps this session; None where that is impossible
         self.beside_button: QAbstractButton | None = None
         if open_beside is not None:
             beside = self.addButton("Open in a &new window", role.ActionRole)

@@ -79,7 +79,7 @@ class SceneErrorView(QWidget):
         line = f", line {status.line}" if status.line else ""
         self.place.setText(f"{self._path}{line}")
         self.place.setVisible(bool(self._path))
-        # The usual program of a recording or a capture is this one.
+        # No editor for a recording or a capture: the usual program for those is this one.
         is_scene = not self._path or is_scene_name(Path(self._path))
         self.edit_button.setVisible(is_scene and bool(self._path))
         self.edit_button.setEnabled(bool(self._path))

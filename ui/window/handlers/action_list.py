@@ -32,7 +32,8 @@ def _panel(number: int, panel: Panel) -> ActionDescription[WindowActions]:
     return ActionDescription(
         f"panel-{panel.id}", panel.title, MenuId.PANELS,
         lambda actions: actions.toggle_panel(panel.id),
-        # There are nine such keys; that of the table of clocks leads to the headers of the lanes.
+        # Only nine panels can have one; Ctrl+1, for the table of clocks, now enters the headers
+        # of the lanes.
         shortcuts=(f"Ctrl+{number}",) if 1 < number <= len("123456789") else (),
         choice=panel.id, is_checkable=True, starts_section=number == 1,
         tip=f"Show the panel and enter it, or hide it if you are in it: {panel.summary}",

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QStackedWidget
 
 
-#: What takes the place of running and stepping where nothing can run: moving the playhead.
+#: Needs that are met where nothing can run, because the playhead moves instead.
 _PLAYED_NEEDS: Final = frozenset(
     {Needs.TRANSPORT, Needs.STEP, Needs.STEP_TIME, Needs.STEP_TIMER, Needs.REWIND}
 )
-#: What is about the clock that the transport drives, not the selected one.
+#: Needs about the clock that the transport drives, not the selected one.
 _DRIVEN_NEEDS: Final = frozenset({Needs.ROOT_RATE, Needs.EVERYTHING_RATE})
 _WITHOUT_CLOCK: Final = frozenset(
     {
@@ -38,8 +38,8 @@ _WITHOUT_CLOCK: Final = frozenset(
         Needs.RECORD,
     }
 )
-#: What a session can be asked a reason for, whether about the clock that is driven and the one
-#: that is selected, and which needs that is for; asked all the time.
+#: What a session is asked for reasons: the capability, whether about the clock that is driven, and
+#: whether about the selected one. With the needs that the reason is for; used in each refresh.
 _ASKED: Final = defaultdict[tuple[Capability, bool, bool], list[Needs]](list)
 for _needs in Needs:
     if _needs.capability is not None:
@@ -49,7 +49,7 @@ for _needs in Needs:
 
 @runtime_checkable
 class Reports(Protocol):
-    """What is shown in the middle and has a report of its own to export."""
+    """A view in the middle of the window that has a report of its own to export."""
 
     def ask_for_report(self) -> None:
         """Ask for a file and write it."""
@@ -124,7 +124,7 @@ class ActionStates(QObject):
         possible = self._possible
         if session.is_recorded:
             possible |= _PLAYED_NEEDS
-            # Those of other loops are in the file too.
+            # The frames of other loops are in the file, too.
             possible |= {Needs.PROGRAM_CLOCK} if timeline.loops else frozenset()
         clock = selected_clock(timeline, selection)
         return ActionFacts(
@@ -145,7 +145,7 @@ class ActionStates(QObject):
 
     @property
     def _is_comparing(self) -> bool:
-        # Asked at each refresh: a check against a protocol takes thirty times as long.
+        # Called at each refresh: isinstance with the protocol takes thirty times as long.
         return hasattr(self._middle.currentWidget(), "ask_for_report")
 
     @staticmethod

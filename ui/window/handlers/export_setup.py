@@ -70,7 +70,7 @@ def export_dialog(  # noqa: PLR0913, PLR0917 - where everything is found
     )
     choices = _kept_choices(
         *(options, _folder(session, settings), settings),
-        # What the user has gone to the trouble of choosing is what is meant.
+        # If the user has gone to the trouble of choosing frames, those are meant.
         range_id="chosen" if any(each.id == "chosen" for each in ranges) else "all",
         format_name=format_name,
     )

@@ -49,9 +49,9 @@ _LINE: Final = 44
 _SIDE: Final = 12
 _LEAST_ROOM: Final = 40
 _MOST_ROWS: Final = 10
-#: The icons of what has none of its own; of others, that of a command.
+#: Icons of kinds of entries that have none of their own; others have that of a command.
 _ICONS: Final = {EntryKind.PANEL: "panel", EntryKind.SCENE: "file"}
-#: Of these there are at most so many beside commands.
+#: At most this many entries of each kind are listed beside commands.
 _MOST_OBJECTS: Final = 3
 _MOST_TIMES: Final = 3
 _MOST_PANELS: Final = 2

@@ -18,7 +18,7 @@ from ...actions.descriptions import ActionDescription
 from ...actions.menus import MenuId
 from ..settings import Settings
 
-#: Would only open what is open already.
+#: Actions that would only open what is open already.
 _LEFT_OUT = frozenset({"palette", "palette-commands"})
 
 
@@ -48,7 +48,7 @@ class PaletteEntry(Struct, frozen=True):
     kind: EntryKind = EntryKind.COMMAND  # What it is
     name: str = ""  # What it shows or opens, which its title has after a verb, or empty
     do: Callable[[], object] = _nothing  # Does it
-    # Returns what else can be done with it, None for nothing.
+    # Returns entries for what else can be done with it; None if there is nothing.
     more: Callable[[], list[PaletteEntry]] | None = None
 
 

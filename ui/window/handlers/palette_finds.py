@@ -40,20 +40,20 @@ if TYPE_CHECKING:
     from ...timeline.panel import TimelinePanel
     from ..main_window import MainWindow
 
-#: What asks for a reason, before a name or alone.
+#: The word that asks for a reason, before a name or alone.
 _WHY: Final = "why"
-#: What is done with a capture most of all.
+#: The actions that are most used with a capture.
 _WITH_CAPTURES: Final = ("compare", "export", "panel-statistics", "panel-findings")
 #: Panels that can be filtered for what is typed.
 _FILTERED: Final = (("event_list", "Events"), ("timer_queue", "Timers"))
 _AHEAD: Final = re.compile(r"\+\s*(\d+)?\s*timers?", re.IGNORECASE)
-#: Pending timers of a lane among which the next one is looked for.
+#: At most this many pending timers of a lane are searched for the next one.
 _MOST_PENDING: Final = 64
 _MOST_TIMES: Final = 3
 _MOST_NEAREST: Final = 3
-#: Timers that can be stepped over at once.
+#: At most this many timers can be stepped over at once.
 _MOST_STEPS: Final = 100
-#: A part of a name that is looked for beside a verb has at least so many letters.
+#: A part of a name is searched for beside a verb from this many letters on.
 _LEAST_LETTERS: Final = 3
 
 
@@ -64,7 +64,7 @@ class Found(Struct):
     times: list[PaletteEntry]
     commands: list[PaletteEntry]
     panels: list[PaletteEntry]
-    # Of the actions that match, those that are likeliest to be meant, by their ids.
+    # The ids of those actions that are most likely meant if they match.
     first: tuple[str, ...] = ()
 
 
@@ -92,7 +92,7 @@ class PaletteFinder:
         words = [word for word in pattern.lower().split() if word != _WHY]
         if not words and isinstance(session, ShowsCapture):
             return Found([], self._longest_frame(), [], [], _WITH_CAPTURES)
-        # Its lanes know the timers that are gone.
+        # The lanes also know the timers that are gone.
         self._timeline_panel.refresh()
         objects = sorted(self._objects(words, all), key=lambda each: each.rank)
         asked: list[PaletteEntry] = []
@@ -103,7 +103,7 @@ class PaletteFinder:
         times = list(islice(self._times(pattern), _MOST_TIMES))
         if objects:
             times += self._firing(objects[0])
-            # Of what is merely due next, nothing is likely to be asked.
+            # For what is merely due next, commands are unlikely to be wanted.
             is_meant = bool(words) or objects[0].selection == self._bridge.selection
             commands = self._commands_of(objects[0]) if is_meant else []
         else:
@@ -133,14 +133,14 @@ class PaletteFinder:
                 yield _Object(member.name, Selection.member(member.id), rank)
 
     def _due_of(self, thing: _Object) -> tuple[bool, int]:
-        """Return what puts objects in order if none is asked for: the selection, then by dues."""
+        """Return the sort key of objects if nothing was typed: the selection, then the next due."""
         table, number = self._bridge.timeline.timers, thing.selection.id
         is_pending = thing.lane is not None and number in table
         due_ns = table.session_due[table.index(number)] if is_pending else NEVER
         return thing.selection != self._bridge.selection, due_ns
 
     def _why_not_fired(self, objects: Iterable[_Object]) -> list[PaletteEntry]:
-        """Ask of the timer that has not fired yet and has longest to wait, if there is one."""
+        """Ask why: about the timer with longest to wait of those that have not fired, if any."""
         table = self._bridge.timeline.timers
         waiting = [
             (table.session_due[index], -table.order[index], each)
@@ -181,7 +181,7 @@ class PaletteFinder:
         if thing.clock is not None:
             session: object = self._bridge.session
             if isinstance(session, ShowsCapture):
-                # It has neither been held nor slowed.
+                # The clock of a capture has neither been held nor slowed.
                 return "clock"
             state = run_state_of(timeline, thing.clock.id)
             rate = "" if thing.clock.rate == 1 else f" · {rate_chip(thing.clock.rate_n)}"
@@ -258,7 +258,7 @@ class PaletteFinder:
         return self._future(at_ns) if at_ns > now_ns else None
 
     def _timers_ahead(self, count: int) -> PaletteEntry | None:
-        """Return the step over some firings, which are known only once they were."""
+        """Return the step over some firings, whose instants are not known in advance."""
         if not 0 < count <= _MOST_STEPS:
             return None
         command = StepToNextTimer()

@@ -12,7 +12,7 @@ _ADJACENT_BONUS: Final = 8
 _PREFIX_BONUS: Final = 10
 _CATEGORY_PENALTY: Final = 60
 _SELECTION_BONUS: Final = 40
-#: How well a text finds what has it as its whole name.
+#: How well an entry is found if the text is its whole title or name.
 _WHOLE: Final = 4
 
 
@@ -27,7 +27,7 @@ def match_score(pattern: str, text: str) -> int | None:
     if not letters:
         return 0
     lowered = text.lower()
-    # The best score with the letters so far, by the place of the last of them.
+    # The best score with the letters so far, by the place of the last letter.
     best = {
         place: _place_bonus(text, place) - place // 4
         for place, found in enumerate(lowered)
@@ -96,7 +96,7 @@ def matching_entries(pattern: str, entries: Iterable[PaletteEntry]) -> list[Pale
     for entry in entries:
         score = match_score(pattern, entry.title)
         whole = f"{entry.category} {entry.title}"
-        # Letters here and there in so long a text are found of almost anything.
+        # Only if all words occur: in a text this long, scattered letters match almost anything.
         if score is None and all(word in whole.lower() for word in pattern.lower().split()):
             found = match_score(pattern, whole)
             score = None if found is None else found - _CATEGORY_PENALTY

@@ -26,7 +26,7 @@ class ProgramActions(QObject):
 
     def open_program(self, command: str = "") -> None:
         """Ask for a command line and run it with a probe inside."""
-        # Finding programs and interpreters is not needed before.
+        # Imported late: finding programs and interpreters is not needed before.
         from ..dialogs.open_program import OpenProgramDialog  # noqa: PLC0415
 
         window = self._window
@@ -61,7 +61,7 @@ class ProgramActions(QObject):
             reason = "The program was not started by the inspector: detach from it instead."
             self._window.notice.say_lasting(reason)
             return
-        # It may take some seconds to end in good order.
+        # In a thread, because ending in good order may take the program some seconds.
         Thread(target=session.end_program, name="end the program", daemon=True).start()
 
     def choose_loop(self) -> None:

@@ -49,16 +49,16 @@ _FILES: Final = ";;".join(
         "All files (*)",
     )
 )
-#: Settings key of whether it was said where the table of clocks is.
+#: Settings key of whether the user was told where the table of clocks is.
 _MOVED: Final = "clock_tree.moved"
-#: The action before which the submenus of a menu stand; at its end if none is named.
+#: The action before which a menu has its submenus; other menus have them at the end.
 _SUBMENUS_BEFORE: Final = {MenuId.SCENE: "reload", MenuId.HELP: "keys"}
 
 
 class WindowActions(QObject):
     """Fills the menus, and carries out every action that is not for the session alone."""
 
-    # Files are to be compared, with what is open or with each other
+    # The user wants to compare files, with what is open or with each other
     comparison_wanted = Signal(object, bool)  # list[Path], whether the session comes first
     moved = Signal(str)  # Something is in another place than before; where
 
@@ -77,7 +77,7 @@ class WindowActions(QObject):
 
     @cached_property
     def dialogs(self) -> WindowDialogs:
-        # Texts with formats, lists and trees: none of it is in the window itself.
+        # Imported late: the window itself has no formatted texts, lists or trees.
         from .window_dialogs import WindowDialogs  # noqa: PLC0415
 
         dialogs = WindowDialogs(self._window)
@@ -97,7 +97,7 @@ class WindowActions(QObject):
             if action.description.starts_section:
                 menu.addSeparator()
             menu.addAction(action)
-        # Empty unless a package adds one.
+        # The menu is empty unless a package adds a time source.
         sources = self._menus[MenuId.TIME_SOURCE]
         sources.menuAction().setVisible(not sources.isEmpty())
         for menu_id in MenuId:
@@ -205,7 +205,7 @@ class WindowActions(QObject):
         if isinstance(shown, Reports):
             shown.ask_for_report()
             return
-        # Graphs, fonts and file formats: half a first paint.
+        # Imported late: graphs, fonts and file formats take half as long as a first paint.
         from .export_setup import export_dialog  # noqa: PLC0415
 
         window = self._window

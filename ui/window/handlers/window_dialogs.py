@@ -91,7 +91,7 @@ class WindowDialogs(QObject):
     def open_help(self, page: str, section: str = "") -> HelpViewer:
         if self._help_viewer is None:
             self._help_viewer = HelpViewer(self._window.theme, self._window)
-        # Shown first: where a section begins depends on the width of the page.
+        # Show it first: where a section begins depends on the width of the page.
         bring_up(self._help_viewer)
         self._help_viewer.open_page(page, section)
         return self._help_viewer

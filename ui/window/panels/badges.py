@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from ...timer_queue.panel import TimerQueuePanel
     from ..main_window import MainWindow
 
-#: Milliseconds between counts, at best.
+#: Least milliseconds between counts.
 _COUNT_MS: Final = 500
-#: A scene that was held this long (milliseconds) is analysed: that costs it no frame.
+#: A scene that was held for this many milliseconds is analysed: that delays no frame.
 _STILL_MS: Final = 700
 
 
@@ -60,7 +60,7 @@ class Badges(QObject):
 
     @Slot()
     def _await_turn(self) -> None:
-        """Look for findings when the user does not drag: to make the panel alone is a frame."""
+        """Look for findings when the user is not dragging: making the panel alone takes a frame."""
         self._bridge.refresh_timer.queue_turn(self, self._look_if_held, can_wait=True)
 
     def _look_if_held(self) -> None:
@@ -83,7 +83,7 @@ class Badges(QObject):
             if panel is not None and panel not in self._watched:
                 self._watched.append(panel)
                 panel.counted.connect(self.refresh_counts)
-        # What can be seen beside its list says the same as the list, not what is newer.
+        # A count beside a list that is visible agrees with the list, not with what is newer.
         is_seen = queue is not None and self._panels.is_in_front("timer_queue")
         shown = self._bridge.shown
         timers = queue.timer_count if is_seen and queue else len(shown.timers)

@@ -40,7 +40,7 @@ class TabButton(QToolButton):
         self.setText(title)
 
     def set_badge(self, badge: str, *, is_new: bool) -> bool:
-        """Say a count; return whether this changes anything. It never becomes narrower for it."""
+        """Show a count; return whether it is a new one. The tab never becomes narrower for it."""
         if (badge, is_new) == (self.badge, self.is_new):
             return False
         self.badge, self.is_new = badge, is_new
@@ -60,7 +60,7 @@ class TabButton(QToolButton):
 
     @override
     def sizeHint(self) -> QSize:
-        # Bold, so that nothing moves when it is opened.
+        # The size for a bold title, so that nothing moves when the panel is opened.
         scale = text_scale(self)
         title = QFontMetrics(self._strong_font()).horizontalAdvance(self.title)
         count = QFontMetrics(small_font(self)).horizontalAdvance("0" * self._digits)
@@ -89,7 +89,7 @@ class TabButton(QToolButton):
         base = (self.height() + metrics.ascent() - metrics.descent()) // 2
         painter.drawText(left, base, self.title)
         if self.badge:
-            # Where it is while the title is bold.
+            # Always where it is beside a bold title.
             left += QFontMetrics(strong).horizontalAdvance(self.title)
             painter.setFont(small_font(self))
             painter.setPen(color(ColorRole.MUTED))
@@ -122,7 +122,7 @@ class FootTabs(QWidget):
         buttons = (*self._buttons.values(), self.more_button)
         fill_across(self, *buttons, REST, margins=(4, 0, 4, 0), spacing=_BETWEEN)
         policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        # Without tabs, what stands beside them stays where it is.
+        # Hidden tabs keep their room, so that what is beside them stays in place.
         policy.setRetainSizeWhenHidden(True)
         self.setSizePolicy(policy)
         self._fit()

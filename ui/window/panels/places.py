@@ -22,13 +22,13 @@ from typing_extensions import override
 from ...kit.guards import guarded
 from ...kit.layouts import fill
 
-#: What people do, which ends what moves by itself.
+#: Input of the user, which ends the animation.
 _INPUT: Final = frozenset({QEvent.Type.MouseButtonPress, QEvent.Type.KeyPress, QEvent.Type.Wheel})
 
 
 @guarded
 class Reveal(QWidget):
-    """What was seen before a part opened; it gives way to that part from an edge on.
+    """A picture of what was visible before a part opened; it gives way to it from one edge on.
 
     Attributes:
         ms: How long that takes; 0 for parts that are there at once.
@@ -54,7 +54,7 @@ class Reveal(QWidget):
         self.end()
         if self.ms and self._over.isVisible() and not place.isEmpty():
             self._former, self._kept = self._over.grab(place), place
-            # Before the part is painted for the first time.
+            # Show it before the part is painted for the first time.
             self.setGeometry(place)
             self.show()
             self.raise_()
@@ -107,7 +107,8 @@ class Placeholder(QLabel):
         super().__init__(reason)
         self.is_failure = bool(reason)  # The panel failed; a line says why
         if reason:
-            # Of the others nothing is ever seen, and Qt lays out each such text several times.
+            # Only then: other placeholders are never seen, and Qt lays out such a text several
+            # times.
             self.setTextFormat(Qt.TextFormat.PlainText)
             self.setAlignment(Qt.AlignmentFlag.AlignCenter)
             self.setForegroundRole(QPalette.ColorRole.PlaceholderText)
@@ -164,18 +165,18 @@ class PanelPlace(QWidget):
 
 
 class _UnseenHandle(QSplitterHandle):
-    """A handle that is dragged, and of which nothing is painted."""
+    """A handle that can be dragged but is not painted."""
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        # Qt's mask of nothing is none: it would be painted with all that is below it. The mouse
-        # finds it outside of its mask, too.
+        # Hides all but one pixel: Qt takes an empty mask for none, and would paint the handle with
+        # all that is below it. The mouse also finds it outside of its mask.
         self.setMask(QRegion(0, 0, 1, 1))
 
 
 class SharesHeight(Protocol):
-    """What is above the lanes, and says how high it is to be."""
+    """A widget above the lanes that determines how high it is."""
 
     def height_beside(self, lanes: int, room: int) -> int:
         """Return its height beside lanes of a height, in room for both."""
@@ -190,11 +191,13 @@ class Arrangement(QSplitter):
 
     def __init__(self, above: QWidget, below: PanelPlace) -> None:
         super().__init__(Qt.Orientation.Vertical)
-        # The share of the height that lanes were given, in thousandths; 0 for what they need
+        # The share of the height that the user gave the lanes, in thousandths; 0 if they have
+        # what they need
         self.permille = 0
         self._above, self._below = above, below
         self.setChildrenCollapsible(False)
-        # The line between them is painted above the lanes, below the playhead.
+        # The handle takes no room: the dividing line is painted above the lanes, below the
+        # playhead.
         self.setHandleWidth(0)
         self.addWidget(above)
         self.addWidget(below)
@@ -210,7 +213,7 @@ class Arrangement(QSplitter):
 
     def _share_out(self) -> None:
         if self.permille:
-            # In proportion only: it has a height when the window is laid out.
+            # Only the proportion matters: there may be no height until the window is laid out.
             self.setSizes([1000 - self.permille, self.permille])
             return
         lanes, room = self._below.sizeHint().height(), self.height() - self.handleWidth()

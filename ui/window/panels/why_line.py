@@ -103,10 +103,10 @@ class WhyLine(QWidget):
             self.name.set_text("" if stop else name)
             self.name.setHidden(bool(stop))
             if not answer.startswith("Its "):
-                # Behind the name it is one sentence with it.
+                # The answer continues the sentence that the name begins.
                 answer = answer[:1].lower() + answer[1:]
             if looks_back:
-                # Beside two more buttons; the rest is in the side column.
+                # The first sentence only, beside two more buttons; the side column has the rest.
                 answer = answer.partition(". ")[0]
             self.answer.set_text(stop or answer)
         self.setVisible(is_shown)

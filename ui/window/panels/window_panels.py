@@ -38,9 +38,9 @@ from .places import Arrangement, PanelPlace, Placeholder, Reveal
 _LEAST_TRAY: Final = 120
 _BESIDE_TRAY: Final = 8
 _MOST_TRAY_PERCENT: Final = 60
-#: A narrower window has its side column closed.
+#: In a narrower window the side column is closed.
 _LEAST_WITH_COLUMN: Final = 960
-#: No size that was saved is more.
+#: Saved sizes are never larger.
 _MOST_PIXELS: Final = 9_999
 #: The parts that have a place beside the time axis, from the top; the rest are in the tray.
 _COLUMN_AREAS: Final = (PanelArea.TOP_RIGHT, PanelArea.RIGHT)
@@ -92,9 +92,9 @@ class WindowPanels(QObject):
         self._open = ""
         self._tray_height = 0
         self._is_column_wanted = True
-        # In a window too narrow for it, over the rest.
+        # Whether the column lies over the rest, in a window too narrow for both.
         self._is_column_over = False
-        # Of a session that has little for it: what was chosen since; else None.
+        # For a session that has little to show there: what the user has chosen since, or None.
         self._column_of_session: bool | None = None
         for panel in PANELS:
             if panel.area is not None:
@@ -112,7 +112,6 @@ class WindowPanels(QObject):
         self.close_button = tool_button("", "Close (Esc)")
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
-        # Around the splitter, which sets itself how wide it may be.
         self.column = QWidget()
         self.column.setObjectName("side_column")
         self.column.setAutoFillBackground(True)
@@ -226,7 +225,7 @@ class WindowPanels(QObject):
             if (extension := PANELS.extension_of(panel)) is not None
             and panel.widget.partition(":")[0] in modules
         ]
-        # Of several in one module, the one whose method it was.
+        # Of several panels in one module, blame the one whose method raised.
         involved = [frame.f_locals.get("self") for frame, _line in walk_tb(error.__traceback__)]
         suspects.sort(key=lambda each: self._places[each[0].id].widget() not in involved)
         for panel, extension in suspects[:1]:
@@ -234,7 +233,7 @@ class WindowPanels(QObject):
                 failure = PANELS.blame(extension, error)
                 report(failure)
                 self._reasons[panel.id] = str(failure)
-                # Not inside a slot or an event of the very panel.
+                # In the next turn, not inside a slot or an event of that very panel.
                 self._reason_turn.start()
         return bool(suspects)
 
@@ -355,7 +354,7 @@ class WindowPanels(QObject):
         if is_visible:
             for panel_id in [each for each in self.ids if self._places[each] is place]:
                 self.panel(panel_id)
-                # Wanted all the same.
+                # The user wants it, whether or not the session has something for it.
                 self._unneeded.discard(panel_id)
         self.visibility_changed.emit()
 
