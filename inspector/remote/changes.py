@@ -291,7 +291,7 @@ def wait(
     if isinstance(of, HostedSession) and opened.host is None:
         asked.check("step", "running a scene")
         run = run_virtual(of, duration_ns=wanted_ns)
-        # Else it would be said to run, and commands would wait for its next frame.
+        # Otherwise its state would be running, and commands would wait for its next frame.
         of.hold()
         of.refresh()
         return {"passed_ns": run.session_ns, "is_complete": run.is_complete}

@@ -24,7 +24,7 @@ _INSTRUCTIONS: Final = (
     "program is held, and by whom. A program that is held is not broken. What was not measured "
     "is called unknown: do not guess a culprit."
 )
-#: Lists by the method that returns them.
+#: The lists that can be shown, each the name of the method that returns it.
 Kind = Literal[
     "clocks",
     "timers",
@@ -179,7 +179,7 @@ class Tools:
 def serve_mcp(options: Namespace, _out: TextIO, _err: TextIO) -> int:
     """Serve tools on standard input and output until the input ends."""
     try:
-        # Nothing else needs it, and it is not installed with the inspector.
+        # An optional dependency, which only this command needs.
         from mcp.server import MCPServer  # noqa: PLC0415
         from mcp.server.mcpserver.exceptions import ToolError  # noqa: PLC0415
     except ImportError as error:

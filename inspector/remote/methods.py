@@ -42,7 +42,7 @@ ProcessNumber = Annotated[int, Meta(ge=0, lt=2**31, description="number of a pro
 Port = Annotated[int, Meta(ge=0, lt=2**16, description="a port; 0 for any")]
 Text = Annotated[str, Meta(max_length=10_000)]
 
-#: What a session must grant for a command; everything else needs all.
+#: The grant that a command needs, by capability; all others need the full grant.
 _NEEDS: Final = {
     Capability.MARK: READ_ONLY,
     **dict.fromkeys(
@@ -58,7 +58,7 @@ _NEEDS: Final = {
         STEP,
     ),
 }
-#: The values of commands, as those who write JSON give them.
+#: The types of values of commands, as they are written in JSON.
 _JSON_TYPES: Final[dict[type, Any]] = {
     int: int,
     bool: bool,
@@ -78,10 +78,10 @@ class RemoteError(InspectorError):
 
 
 class Method(Struct, frozen=True):
-    name: str  # What requests call it
+    name: str  # Its name in requests
     summary: str  # What it does, in a sentence
-    params: type[Struct]  # Its parameters; a session among them is the one whose state is answered
-    grant: str  # What the server has to grant for it
+    params: type[Struct]  # Its parameters; answers have the state of a session among them
+    grant: str  # The grant that it needs
     call: Callable[..., object]  # Carries it out
     opens: bool = False  # Whether it opens a session
 

@@ -19,7 +19,7 @@ _MOST_LISTED: Final = 20
 
 
 class Works(Protocol):
-    """What carries out the requests to a session."""
+    """Carries out the requests to a session."""
 
     def call(self, job: Callable[[], object], timeout_s: float | None = None) -> Any:  # noqa: ANN401 - what the job returns
         """Return what a job returns; raises what it raises, and ``TimeoutError``."""
@@ -27,14 +27,14 @@ class Works(Protocol):
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class ConnectedClient:
-    name: str  # What others are told of it
+    name: str  # Its name in answers to other clients
     send: Callable[[bytes], object]  # Sends an answer; called in any thread, one at a time
     is_gone: bool = False  # Whether it has left
     sending: threading.RLock = field(default_factory=threading.RLock)
 
 
 class _Kept(Struct):
-    """A change of a client that is undone when it goes."""
+    """A change by a client that is undone when the client leaves."""
 
     client: ConnectedClient
     number: int
@@ -49,20 +49,20 @@ class OpenSession:
     number: int
     session: Session  # The session itself
     kind: str  # attached, scene, recording or capture
-    owner: ConnectedClient | None  # The client that has opened it; None if it stays
+    owner: ConnectedClient | None  # The client that opened it; it closes with it, or stays if None
     worker: Works  # Carries out requests to it
     host: SystemTimeSource | None = None  # What wakes a scene in real time
     path: str = ""  # The file of a recording or capture
-    # The changes to undo when their clients go, by their subjects.
+    # The changes to undo when their clients leave, by what they change.
     kept: dict[Hashable, _Kept] = field(default_factory=dict)
     asked_by: dict[int, ConnectedClient] = field(
         default_factory=dict
-    )  # Who gave a command, by its number
+    )  # The client that gave a command, by number of the command
 
     def note(
         self, client: ConnectedClient, command: Command, number: int, *, was_running: bool
     ) -> None:
-        """Remember what undoes a command that was carried out."""
+        """Keep the inverse of a command that was carried out."""
         session = self.session
         self.asked_by[number] = client
         if isinstance(command, Undo):
@@ -89,7 +89,7 @@ class OpenSession:
         self.kept[key] = _Kept(client, number, command.sentence(session.timeline), inverse)
 
     def note_hold(self, client: ConnectedClient) -> None:
-        """Remember that a client has had the program begin held."""
+        """Keep that a client launched the program held, to run it when the client leaves."""
         self.kept["transport"] = _Kept(client, 0, "hold", Run())
 
     def let_go(self, client: ConnectedClient) -> None:
@@ -101,7 +101,7 @@ class OpenSession:
         self.session.refresh()
 
     def state(self, client: ConnectedClient) -> dict[str, Any]:
-        """Return what it does, and who holds what in it."""
+        """Return the state of the session, and which client holds what in it."""
         session, timeline = self.session, self.session.timeline
         status = session.status
         held = [
@@ -137,7 +137,7 @@ class OpenSession:
 
 
 def _subject(command: Command, inverse: Command) -> Hashable:
-    """Return what a command changes: equal for those that overrule each other."""
+    """Return what a command changes; equal for commands that override each other."""
     kinds = frozenset({type(command).__name__, type(inverse).__name__})
     numbers = {
         getattr(each, name)

@@ -57,15 +57,15 @@ from inspector.sessions.compared import run_of_file, run_of_session
 from inspector.sessions.session import AttachesPrograms, ShowsCapture, ShowsLoops
 from inspector.vocabulary import EventKind
 
-#: The pace at which programs tell their tasks.
+#: The interval at which programs send their tasks.
 _TASKS_NS: Final = 500_000_000
-#: A query runs at most so long, and returns texts of at most so many characters.
+#: Limits of a query: its time, the steps between checks of the time, and characters of a text.
 _QUERY_S: Final = 5.0
 _QUERY_STEPS: Final = 10_000
 _MOST_TEXT: Final = 10_000
 #: Later than any instant.
 _NEVER_NS: Final = 2**63 - 1
-#: What a query may do: read tables and call functions.
+#: The actions allowed in a query: reading tables and calling functions.
 _READING: Final = {
     sqlite3.SQLITE_SELECT,
     sqlite3.SQLITE_READ,
@@ -81,7 +81,7 @@ def _page(items: Sequence[object], offset: int, limit: int) -> dict[str, object]
 
 
 def _past(opened: OpenSession, at_ns: int | None) -> Timeline:
-    """Return the state at an instant, the present without one."""
+    """Return the state at an instant, by default at present."""
     session = opened.session
     if at_ns is None:
         return session.timeline

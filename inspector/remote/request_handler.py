@@ -1,4 +1,4 @@
-"""Requests carried out: sessions, the threads that work for them, and which client holds what."""
+"""Carries out requests: sessions, their worker threads, and which client holds what."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ from inspector.sessions.session import SessionPhase
 
 logger = logging.getLogger(__name__)
 
-#: A longer request is refused unread.
+#: Longer requests are refused without being parsed.
 MOST_BYTES: Final = 1 << 20
 _MOST_IN_BATCH: Final = 100
 _MOST_WAITING: Final = 1_000
 _MOST_SESSIONS: Final = 16
-#: Sessions are looked at so often while nothing is asked.
+#: The interval at which sessions are refreshed while there are no requests.
 _TURN_S: Final = 0.02
 _TURN_NS: Final = 20_000_000
 
-#: The phase that a command ends, and how long that may take at most once it is carried out.
+#: The phase that a command ends, and how long to wait for its end after the command.
 _BEFORE: Final = {Hold: SessionPhase.RUNNING, Run: SessionPhase.HELD}
 _FOLLOWS_S: Final = 1.0
 
-#: A session that carries out another request for longer is called busy.
+#: A session whose state is not answered within this time is reported as busy.
 _BUSY_S: Final = 0.5
 
 _Respond: TypeAlias = "Callable[[dict[str, Any]], object]"
@@ -67,34 +67,34 @@ NOT_YET: Final = object()
 class Later(Struct, frozen=True):
     poll: Callable[[], object]  # Returns the answer, or NOT_YET
     timeout_s: float  # How long it may take
-    late: str  # What is said when that is over
+    late: str  # The error message when that time is over
 
 
 def _run_host(host: SystemTimeSource | None) -> None:
-    """Let the time of a scene pass for a turn."""
+    """Run a scene in real time for one turn."""
     if host is not None:
         host.run(host.now_ns() + _TURN_NS)
 
 
 class Asked(Struct):
-    handler: RequestHandler  # Where
-    client: ConnectedClient  # Who asks
+    handler: RequestHandler
+    client: ConnectedClient  # The client that sent the request
     worker: Worker  # Carries it out
-    shown: OpenSession | None = None  # The session whose state is answered
-    state: dict[str, Any] | None = None  # That of a session that has another worker
+    shown: OpenSession | None = None  # The session whose state is in the answer
+    state: dict[str, Any] | None = None  # The state to answer, of a session with another worker
 
     def session(self, number: int) -> OpenSession:
-        """Return the session of the worker, which is the one with a number, or the newest for 0."""
+        """Return the session of the worker: that with the number, or the newest for 0."""
         found = self.worker.opened
         if found is None:
             raise RemoteError(REFUSED, self.handler.none_text(number))
         self.shown = found
-        # So that a request sees what the one before it has done.
+        # A request has to see the effects of the one before.
         found.session.refresh()
         return found
 
     def in_session(self, number: int, job: Callable[[OpenSession], Any]) -> Any:  # noqa: ANN401 - what the job returns
-        """Return what a job returns that the worker of another session carries out."""
+        """Return the result of a job for another session, run by the worker of that session."""
         opened = self.handler.found(self.client, number)
         if opened is None:
             raise RemoteError(REFUSED, self.handler.none_text(number))
@@ -108,7 +108,7 @@ class Asked(Struct):
         return opened.worker.call(call)
 
     def check(self, needed: str, what: str) -> None:
-        """Refuse what the server does not grant."""
+        """Refuse a request that needs more than the server grants."""
         if not is_granted(needed, self.handler.grant):
             message = f"This server grants “{self.handler.grant}” only; {what} needs “{needed}”."
             raise RemoteError(NOT_GRANTED, message)
@@ -125,10 +125,10 @@ class _Waiting(Struct):
 
 
 class Worker:
-    """Carries out the requests to one session in a thread of its own, which that belongs to."""
+    """Carries out the requests to one session, in the thread to which the session belongs."""
 
     def __init__(self, handler: RequestHandler, *, is_of_session: bool) -> None:
-        # The session; ``None`` before it is opened, and of the worker of a client
+        # The session; ``None`` before it is opened, and for the worker of a client
         self.opened: OpenSession | None = None
         self._handler = handler
         self._is_of_session = is_of_session
@@ -143,7 +143,7 @@ class Worker:
     # ------------------------------------------------------ from any thread
 
     def post(self, job: Callable[[], None]) -> None:
-        """Have a job done soon; by now, where the worker has ended."""
+        """Have the worker run a job soon; run it right here if the worker has ended."""
         with self._ending:
             is_late = self._has_ended
             if not is_late:
@@ -235,7 +235,7 @@ class Worker:
             self._is_over = True
 
     def _keep_going(self, step: Callable[[], object]) -> None:
-        """Do something with the session, which is closed if that fails."""
+        """Take a step with the session, and close the session if that fails."""
         try:
             step()
         except Exception:
@@ -243,7 +243,7 @@ class Worker:
             self.remove()
 
     def let_go(self, client: ConnectedClient) -> None:
-        """Undo what a client holds that has gone, and close a session of its own."""
+        """Undo what a client that has left holds, and close the session if it is the client's."""
         opened = self.opened
         if opened is not None:
             self._keep_going(partial(opened.let_go, client))
@@ -251,7 +251,7 @@ class Worker:
                 self.remove()
 
     def wait_for(self, asked: Asked, number: object, later: Later, respond: _Respond) -> None:
-        """Take a request whose answer takes time."""
+        """Keep a request whose answer takes time until it has one."""
         if len(self._waiting) >= _MOST_WAITING:
             respond(_error(number, REFUSED, "Too many requests wait for their answers."))
             return
@@ -274,21 +274,21 @@ class Worker:
 
 
 class RequestHandler:
-    """Has requests carried out: by the worker of their session, or else of their client."""
+    """Passes requests to the worker of their session, or else to that of their client."""
 
     def __init__(self, grant: str = FULL, program: tuple[str, ...] = ()) -> None:
-        self.grant = grant  # What clients may do
+        self.grant = grant  # The grant of all clients
         # The command line that may be launched under any grant; empty for none
         self.program = program
         self.sessions: dict[int, OpenSession] = {}  # The open sessions by their numbers
-        self.scenes = threading.Lock()  # Held while a scene is opened, of which there is one
+        self.scenes = threading.Lock()  # Held while a scene is opened: there is only one scene
         self._numbers = threading.Lock()
         self._last_number = 0
         self._clients = 0
         self._workers: set[Worker] = set()
-        #: That of the session that a client has opened last.
+        #: The worker of the session that each client has opened last.
         self._newest: WeakKeyDictionary[ConnectedClient, Worker] = WeakKeyDictionary()
-        #: Those of clients, for requests that are to no session.
+        #: The workers of clients, for requests that are not to a session.
         self._general: WeakKeyDictionary[ConnectedClient, Worker] = WeakKeyDictionary()
 
     # ------------------------------------------------------ from any thread
@@ -302,13 +302,13 @@ class RequestHandler:
         self._workers.discard(worker)
 
     def connect(self, send: Callable[[bytes], object]) -> ConnectedClient:
-        """Take in a client, to whom answers are sent by ``send``."""
+        """Add a client; ``send`` sends answers to it."""
         with self._numbers:
             self._clients += 1
             return ConnectedClient(f"client {self._clients}", send)
 
     def handle(self, client: ConnectedClient, line: bytes) -> None:
-        """Take a request as it came."""
+        """Handle a request or a batch, as received."""
 
         def send(answer: object) -> None:
             with client.sending:
@@ -317,7 +317,7 @@ class RequestHandler:
                 try:
                     client.send(json.dumps(answer).encode() + b"\n")
                 except OSError:
-                    # What it has got is no whole line, and it would be waited for again.
+                    # The client has got only part of a line, and another answer could block again.
                     self.leave(client)
 
         try:
@@ -347,7 +347,7 @@ class RequestHandler:
             self._answer(client, each, partial(collect, place))
 
     def leave(self, client: ConnectedClient) -> None:
-        """Let go what a client holds."""
+        """Remove a client, undo what it holds, and close its sessions."""
         with self._numbers:
             client.is_gone = True
             general = self._general.pop(client, None)
@@ -393,7 +393,7 @@ class RequestHandler:
         return f"There is no {what}; open are: {there}."
 
     def states(self, client: ConnectedClient) -> list[dict[str, Any]]:
-        """Return the states of all sessions; one that does something else says that."""
+        """Return the states of all sessions; that of a busy one says so."""
         known = [(each, self._state_of(each, client)) for each in list(self.sessions.values())]
         return [state for each, state in known if each.number in self.sessions]
 
@@ -415,7 +415,7 @@ class RequestHandler:
         return found
 
     def _answer(self, client: ConnectedClient, message: object, respond: _Respond) -> None:
-        """Have a request carried out by whom it is for."""
+        """Pass a request to the worker that has to carry it out."""
         problem = _problem(message)
         if problem:
             number = message.get("id") if isinstance(message, dict) else None
@@ -440,7 +440,7 @@ class RequestHandler:
         number = getattr(params, "session", None)
         if number is None:
             return self._general_of(client)
-        # One that is being opened answers once that is done.
+        # A session that is being opened answers once it is open.
         newest = self._newest.get(client)
         if not number and newest is not None and newest in self._workers:
             return newest
@@ -451,7 +451,7 @@ class RequestHandler:
         return opened.worker
 
     def _general_of(self, client: ConnectedClient) -> Worker:
-        """Return the worker of a client, so that what takes long holds up no other."""
+        """Return the client's own worker, so that its long requests do not delay other clients."""
         with self._numbers:
             found = self._general.get(client)
             if found is None:
@@ -496,7 +496,7 @@ class RequestHandler:
             detail = f"\n{error.detail}" if error.detail else ""
             return _error(number, REFUSED, f"{error}{detail}", self.state(asked))
         except Exception as error:
-            # A fault of the inspector ends neither the server nor other sessions.
+            # A bug in the inspector must not end the server or other sessions.
             logger.exception("a request failed")
             text = f"The inspector failed: {type(error).__name__}: {error}"
             return _error(number, FAULT, text, self.state(asked))
@@ -524,7 +524,7 @@ def _method_in(message: dict[str, Any]) -> tuple[Method, Any]:
 
 
 def submit(asked: Asked, session: int, timeout_s: float, command: Command) -> Later:
-    """Give a command to a session; the answer is what became of it."""
+    """Submit a command to a session; the answer is its outcome."""
     opened = asked.session(session)
     of, timeline = opened.session, opened.session.timeline
     asked.check(grant_of(command), f"“{command.sentence(timeline)}”")
@@ -558,7 +558,7 @@ def submit(asked: Asked, session: int, timeout_s: float, command: Command) -> La
         phase = of.status.phase
         if phase.goes_on:
             return NOT_YET
-        # A program stops or goes on a moment after it has said that it will.
+        # A program stops or continues a moment after it has confirmed the command.
         is_still = phase is _BEFORE.get(type(command)) and not of.is_recorded
         if is_still and time.monotonic() - noted_s < _FOLLOWS_S:
             of.refresh()
@@ -570,7 +570,7 @@ def submit(asked: Asked, session: int, timeout_s: float, command: Command) -> La
 
 
 def _message_in(line: bytes) -> object:
-    """Return what a line says."""
+    """Return the message in a line."""
     if len(line) > MOST_BYTES:
         raise RemoteError(NOT_A_REQUEST, f"A request has at most {MOST_BYTES:,} bytes.")
     try:
@@ -581,7 +581,7 @@ def _message_in(line: bytes) -> object:
 
 
 def _problem(message: object) -> str:
-    """Return why a message is no request; empty if it is one."""
+    """Return why a message is not a request; empty if it is one."""
     if not isinstance(message, dict):
         return "A request is an object with “jsonrpc”, “id”, “method” and “params”."
     if message.get("jsonrpc") != "2.0":
@@ -602,11 +602,11 @@ def _error(number: object, code: int, text: str, state: object = None) -> dict[s
 
 
 def _no_answer(_response: dict[str, Any]) -> None:
-    """Notifications get no answer."""
+    """Drop the answer to a notification."""
 
 
 def lines_of(read: Callable[[int], bytes]) -> Iterator[bytes]:
-    """Yield lines as they come; of one that is too long, as much as shows that."""
+    """Yield lines as they arrive; of a line that is too long, only enough to refuse it."""
     kept, is_skipping = b"", False
     while data := read(1 << 16):
         *whole, rest = (kept + data).split(b"\n")

@@ -20,7 +20,7 @@ from inspector.exit_codes import ExitCode
 from inspector.remote.methods import schema
 from inspector.remote.request_handler import RequestHandler, lines_of
 
-#: They declare the methods.
+#: Importing these modules declares the methods.
 for _module in ("questions", "changes"):
     import_module(f"inspector.remote.{_module}")
 
@@ -39,7 +39,10 @@ def serve(options: Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def own_streams() -> tuple[int, int]:
-    """Return this process's input and output, which nothing that is run gets any more."""
+    """Return the standard input and output, after replacing them for all other code.
+
+    Other reads get no data, and other output goes to standard error.
+    """
     read, write = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -90,7 +93,7 @@ def _serve_unix(handler: RequestHandler, path: Path, err: TextIO) -> None:
 
 
 def _remove_left_over(path: Path) -> None:
-    """Remove a socket at which nothing listens any more."""
+    """Remove a socket at which nothing listens."""
     with suppress(OSError):
         if stat.S_ISSOCK(path.lstat().st_mode) and not _listens(path):
             path.unlink()
@@ -102,7 +105,7 @@ def _listens(path: Path) -> bool:
 
 
 def _talk(handler: RequestHandler, connected: socket.socket) -> None:
-    # A client that reads nothing must not stop the others.
+    # Sending has a time limit, so that a client that does not read cannot block the others.
     connected.settimeout(None)
     connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _FIVE_SECONDS)
     client = handler.connect(connected.sendall)
@@ -113,5 +116,5 @@ def _talk(handler: RequestHandler, connected: socket.socket) -> None:
         handler.leave(client)
 
 
-#: As the system has times: seconds and microseconds.
+#: A struct timeval: seconds and microseconds.
 _FIVE_SECONDS = struct.pack("ll", 5, 0)
