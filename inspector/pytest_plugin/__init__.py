@@ -1,7 +1,6 @@
-"""Virtual time in tests, by the fixture ``timeline``: what pytest loads in every run.
+"""Virtual time in tests, by the fixture ``timeline``: the part that pytest loads in every run.
 
-Nothing else of the inspector is imported, and nothing is called around a test, unless a test
-uses it.
+Unless a test uses it, nothing else of the inspector is imported, and tests run as without it.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ def _has_fixture(item: pytest.Item) -> bool:
     if "timeline" not in getattr(item, "fixturenames", ()):
         return False
     known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
-    # The last definition is the nearest to the test; it may build on the one before.
+    # The last definition is the nearest to the test; it may use the one before.
     for each in reversed(known.get("timeline", ())):
         if each.func.__module__ == __name__:
             return True

@@ -25,26 +25,26 @@ from inspector.probe.program import Program
 
 _Event = tuple[int, int, int, int, int]
 
-#: What the program's own clock is made to do is how virtual time comes about.
+#: Changes of the program's own clock make virtual time, so they are not recorded.
 _OF_VIRTUAL_TIME: Final = {CLOCK_PAUSED, CLOCK_RESUMED, CLOCK_RATE}
-#: What the machine did has taken no virtual time.
+#: What the machine did takes no time while virtual time is held, and is then not recorded.
 _OF_THE_MACHINE: Final = {COLLECTED, PROCESS_STOPPED}
-#: Their numbers are of the machine's time.
+#: Events with durations in the machine's time, which are converted to virtual time.
 _MEASURED: Final = {SAMPLE_TIMES, SAMPLED, OTHER_THREAD, *_OF_THE_MACHINE}
 
 
 class Log:
-    """What happens in a test."""
+    """The events of a test."""
 
     def __init__(self, program: Program, most_events: int) -> None:
-        # The first of all events, five numbers each. Their instants are local times of the program,
-        # so that its own clock runs as the time of the recording does.
+        # The first events, five numbers each. Instants are local times of the program's own clock,
+        # so that this clock runs at the rate of the recording's time.
         self.events = array("q")
         # Number of the timer, local time of the program and lateness of each firing
         self.firings: list[tuple[int, int, int]] = []
-        # The number of the name of each timer, as a text, by its number
+        # The number of the text of each timer's name, by number of the timer
         self.names: dict[int, int] = {}
-        self.missed = 0  # How many events came after these
+        self.missed = 0  # How many later events were left out
         self._room = most_events
         self._lock = program.clocks.lock
         self._clock = program.own_clock

@@ -12,7 +12,7 @@ from inspector.probe.adapters import UNSEEN
 from inspector.probe.program import Program, Timer
 from inspector.probe.waits import Waits
 
-#: Of each list that is told.
+#: The most lines of each list in a report.
 _MOST_LINES = 20
 
 
@@ -108,7 +108,7 @@ def _awaiting(coroutine: Any) -> Iterator[FrameType]:
 
 
 def unfollowed_text(frame: FrameType) -> str:
-    """Return what waits by the machine's time, by where it waits."""
+    """Return a warning about a wait by the machine's time, given the frame that waits."""
     text = "This waits by the machine's clock, which virtual time does not control."
     packages = {module.partition(".")[0]: (name, message) for module, name, message in UNSEEN}
     outer: FrameType | None = frame
@@ -121,7 +121,7 @@ def unfollowed_text(frame: FrameType) -> str:
 
 
 def uncontrolled(program: Program) -> list[str]:
-    """Return what keeps the machine's time of what is loaded."""
+    """Return the loaded libraries that keep the machine's time, with the reasons."""
     return [
         f"{adapter.library}: {adapter.message}"
         for adapter in program.adapters.values()

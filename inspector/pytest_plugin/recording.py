@@ -34,7 +34,7 @@ from inspector.sessions.frame_files import read_frame_file, recording_showing
 from inspector.sessions.sources.time_sources import ATTACHED_LOOP, TEST
 
 _NO_NAME: Final = re.compile(r"[^\w.\[\]-]+")
-#: Of the late calls that are told.
+#: The most late calls in a report.
 _MOST_LATE: Final = 10
 
 
@@ -53,7 +53,7 @@ def _log_of(title: str, events: array[int], texts: Sequence[str]) -> tuple[Event
 
 
 def late_lines(log: Log, texts: Sequence[str], began_ns: int, over_ns: int) -> list[str]:
-    """Return what was late and who made it late."""
+    """Return which calls were late, and what made them late."""
     events, first_ns = _log_of("test", log.events, texts)
     late = sorted(late_calls(LogHistory(events), over_ns), key=lambda call: -call.lateness.late_ns)
     lines = ["Late:"]
@@ -76,7 +76,7 @@ def _places(call: LateCall) -> list[str]:
 
 
 def leave(folder: Path, test: str, log: Log, texts: Sequence[str], *, is_real: bool) -> list[str]:
-    """Leave the recording of a test and its page; returns what to tell of them."""
+    """Write the recording of a test and its page; return lines that name the files."""
     path = folder / f"{_NO_NAME.sub('-', test)[-200:]}.tlrec"
     events, _ = _log_of(test, log.events, texts)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -27,16 +27,17 @@ from .log import Log
 from .pending import own_frame, unfollowed_text
 from .timeline import Timeline
 
-#: Seconds since 1970 are multiples of 238 ns: after a sleep, so much more has passed.
+#: Seconds since 1970 as a float are multiples of 238 ns. The time of day advances by this much more
+#: with each jump, so that after a sleep it is never too early by rounding.
 _DAY_NS = 239
 _RUN = pytest.StashKey["VirtualRun"]()
-#: While time passes, loops are looked at so often.
+#: The interval at which loops are sampled while time passes.
 _SAMPLE_NS = 10_000_000
-#: Events of a test that are kept: for the report of a failure, and to be recorded.
+#: The most events of a test that are kept, for the report of a failure, and for a recording.
 _MOST_REPORTED, _MOST_RECORDED = 100_000, 1_000_000
-#: The process of a test that has taken too long is ended so much later at most.
+#: The longest delay, for a report, before the process of a test that took too long is ended.
 _LAST_WORDS_S = 10
-#: What runs tests keeps the machine's time.
+#: Packages that run tests, which keep the machine's time.
 _SPARED = (
     "_pytest",
     "pytest",
@@ -63,7 +64,7 @@ class MachineTimeWarning(UserWarning):
 
 
 class VirtualTime:
-    """The time of this process; made when the first test uses it."""
+    """The virtual time of this process; created when the first test uses it."""
 
     def __init__(self) -> None:
         import time  # noqa: PLC0415
@@ -76,7 +77,7 @@ class VirtualTime:
             return monotonic_ns() + skipped_ns
 
         def now_ns() -> int:
-            # Some twenty readings belong to each jump.
+            # A jump takes about twenty readings; very many without one are a wait for time to pass.
             if self._is_virtual:
                 waits = self.waits
                 waits.readings += 1
@@ -115,7 +116,7 @@ class VirtualTime:
         self._is_virtual = True
 
     def _sampled(self) -> float:
-        """Look at loops while time passes; returns in how many seconds to do so again."""
+        """Sample loops while time passes; return after how many seconds to do so again."""
         if self.program.emit is None:
             return -1.0
         self._sampler.look()
@@ -134,7 +135,7 @@ _virtual_time: VirtualTime | None = None
 
 
 def _follow_everywhere(natives: dict[Any, str]) -> None:
-    """Let modules follow virtual time that have imported functions of ``time`` by name."""
+    """Replace functions of ``time`` that modules have imported by name with virtual ones."""
     time: Any = sys.modules["time"]
     spared = set(sys.stdlib_module_names)
     for name, module in list(sys.modules.items()):
@@ -147,7 +148,7 @@ def _follow_everywhere(natives: dict[Any, str]) -> None:
 
 
 class VirtualRuns:
-    """What is called around each test, where one is in virtual time."""
+    """Hooks that pytest calls around each test, for tests in virtual time."""
 
     def __init__(self, uses_timeline: Callable[[pytest.Item], bool]) -> None:
         self._uses_timeline = uses_timeline
@@ -178,7 +179,7 @@ class VirtualRuns:
 
     @pytest.hookimpl(tryfirst=True, optionalhook=True)
     def pytest_timeout_set_timer(self, item: pytest.Item, settings: Any) -> object:
-        """Count a time limit by the machine's time, and report before it ends the process."""
+        """Measure a time limit in the machine's time, and report before the process is ended."""
         is_signalled = settings.method == "signal" and current_thread() is main_thread()
         if is_signalled or not self._uses_timeline(item):
             return None
@@ -227,7 +228,7 @@ def begun(item: pytest.Item) -> VirtualRun:
 
 
 def _time_out(item: pytest.Item, settings: Any) -> None:
-    """Report on a test, and have pytest-timeout end the process."""
+    """Report on a test, then let pytest-timeout end the process."""
     timeout: Any = sys.modules["pytest_timeout"]
     if timeout.is_debugging() and not settings.disable_debugger_detection:
         return
@@ -243,7 +244,7 @@ def _time_out(item: pytest.Item, settings: Any) -> None:
 
     if item.stash.get(_RUN, None) is not None:
         start_new_thread(say, ())
-        # It may need what the test holds.
+        # The report may have to wait for a lock that the test holds, so it has a limit.
         is_said.acquire(timeout=_LAST_WORDS_S)
         capture = item.config.pluginmanager.getplugin("capturemanager")
         if capture is not None:
@@ -256,7 +257,7 @@ def _time_out(item: pytest.Item, settings: Any) -> None:
 
 @contextmanager
 def _before_time_out(look: Callable[[], None]) -> Iterator[None]:
-    """Have something called before pytest-timeout ends a test by its signal."""
+    """Call a function before pytest-timeout ends a test by a signal."""
     number = getattr(signal, "SIGALRM", None)
     handler = None if number is None else signal.getsignal(number)
     if number is None or not callable(handler) or current_thread() is not main_thread():
@@ -297,7 +298,7 @@ class VirtualRun:
         self._has_failed = False
         virtual.attach(_MOST_REPORTED if self._keeps == "off" else _MOST_RECORDED)
         virtual.program.pause(virtual.program.own_clock)
-        # What fixtures wait for need not be waited for.
+        # Waits in fixtures are skipped: time jumps.
         virtual.waits.is_jumping = True
         self.timeline = Timeline(virtual.program, virtual.waits, virtual.log)
         virtual.waits.stuck = self.timeline.stuck_text
@@ -315,7 +316,7 @@ class VirtualRun:
         waits.is_jumping = self._autojump
         qt = self._virtual.program.adapters.get("qt")
         if qt is not None:
-            # Fixtures have made the application, which may wait before a timer is set.
+            # An application made by fixtures may wait before it sets a timer; follow its loops.
             self._virtual.program.guarded(qt, qt.attached)
         self.timeline.begin()
         if self._rate is not None:
@@ -339,18 +340,21 @@ class VirtualRun:
             raise self._undelivered
 
     def _recover(self) -> None:
-        """Let loops run again that were ended because they waited for nothing."""
+        """Let loops run again that were ended because nothing could end their wait."""
         qt = self._virtual.program.adapters.get("qt")
         if self._undelivered is not None and isinstance(qt, QtAdapter):
             self._virtual.waits.stuck = None
             self._virtual.program.guarded(qt, qt.run_again)
 
     def _look_at_time_out(self) -> None:
-        """Keep what is pending now: the test is about to be ended, and its loops with it."""
+        """Keep what is pending now, before the test and its loops are ended."""
         self._at_time_out = self.timeline.pending_text()
 
     def _deliver(self, error: BaseException, end_loop: Callable[[], object]) -> None:
-        """Raise an error in the test, which is called by the loop that has caught it."""
+        """Raise an error in the test although its loop would catch it.
+
+        It is raised in the greenlet of the test, or once the loop has been ended.
+        """
         twisted: Any = sys.modules.get("pytest_twisted")
         greenlet: Any = sys.modules.get("greenlet")
         if twisted is not None and greenlet.getcurrent() is twisted._instances.gr_twisted:
@@ -361,7 +365,7 @@ class VirtualRun:
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """Let another thread raise an error in this one while that waits in C."""
+        """Let another thread raise an error in this one, even while this one waits in C."""
         number = getattr(signal, "SIGURG", None)
         if number is None or current_thread() is not main_thread():
             yield
@@ -385,7 +389,7 @@ class VirtualRun:
             signal.pthread_kill(main_thread().ident or 0, number)
 
     def _warn(self) -> None:
-        """Say what was by the machine's time, and where threads have waited by that."""
+        """Warn of what kept the machine's time, and of where threads waited by it."""
         if self._virtual.python_time.message:
             warnings.warn(self._virtual.python_time.message, MachineTimeWarning, stacklevel=1)
         for (file, line), text in list(self._unfollowed.items()):
@@ -397,28 +401,28 @@ class VirtualRun:
         self._unfollowed[own.f_code.co_filename, own.f_lineno] = unfollowed_text(frame)
 
     def failed(self) -> str:
-        """Note that the test has failed; returns what is pending, and what was late."""
+        """Note that the test has failed; return what is pending, and what was late."""
         self._has_failed = True
         pending = self._at_time_out or self.timeline.pending_text()
         return "\n".join([pending, *self.timeline.late_lines()])
 
     def end(self) -> None:
         self._virtual.detach()
-        # What follows loops refers to itself; a next test may look for such cycles.
+        # The objects that follow loops form reference cycles, for which the next test may look.
         gc.collect(1)
         said = self._leave()
         if said:
             self._item.add_report_section("teardown", "timeline", "\n".join(said))
 
     def last_words(self) -> Iterator[str]:
-        """Yield what there is to say of a test that is about to be ended with its process."""
+        """Yield the report on a test that is about to be ended with its process."""
         self._has_failed = True
         yield self.timeline.pending_text()
         yield from self.timeline.late_lines()
         yield from self._leave()
 
     def _leave(self) -> list[str]:
-        """Leave the recording of the test, if that is kept; returns what to tell of it."""
+        """Write the recording of the test if it is to be kept; return lines that name the files."""
         log = self._virtual.log
         is_kept = self._keeps == "on" or (self._keeps != "off" and self._has_failed)
         if not log.events or not is_kept:

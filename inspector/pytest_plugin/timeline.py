@@ -21,18 +21,18 @@ from .log import Log
 from .pending import pending_lines
 
 _T = TypeVar("_T")
-#: Firings that were later than this by the machine's time are told.
+#: Firings that were later than this, in the machine's time, are reported.
 _LATE_S = 0.02
-#: Of seconds. Libraries round due times by less than a microsecond, again for each wait.
+#: Decimals of seconds. Libraries round due times by less than a microsecond for each wait.
 _DIGITS = 5
-#: Instants that differ by less are the same.
+#: Instants that differ by less count as equal.
 _SAME_S = 1e-4
 
 
 class PendingTimer(Struct, frozen=True):
     """A timer that has not fired."""
 
-    name: str  # What it calls, or who waits by it
+    name: str  # What it calls, or what waits for it
     due: float  # Seconds until it is due, by its own clock
     clock: str  # The name of its clock
     site: str  # Where it was set: file, line and function; empty if that is not known
@@ -48,7 +48,7 @@ class Firing(Struct, frozen=True):
 
 
 class Done(Generic[_T]):
-    """What a call returns that is over: it may be awaited, and need not be."""
+    """The result of a call that is over, which may be awaited, but need not be."""
 
     def __init__(self, value: _T) -> None:
         self.value = value
@@ -61,7 +61,7 @@ class Done(Generic[_T]):
 class Timeline:
     """The time of one test.
 
-    Calls that let time go on return once it has. In a coroutine they have to be awaited.
+    Calls that let time pass return once it has passed. In a coroutine they have to be awaited.
     """
 
     def __init__(self, program: Program, waits: Waits, log: Log) -> None:
@@ -72,7 +72,7 @@ class Timeline:
         self._late_s = _LATE_S
 
     def begin(self) -> None:
-        """The test itself begins: its time is 0."""
+        """Begin the test itself: its time is 0 now."""
         self._began_ns = self._program.own_clock.local_ns()
 
     @property
@@ -84,17 +84,17 @@ class Timeline:
         return round((local_ns - self._began_ns) / 1e9, _DIGITS)
 
     def hold(self) -> None:
-        """Let time stand still, until it is let go on."""
+        """Hold time until it is resumed."""
         if self._program.waits is None:
             self._waits.start()
         self._program.pause(self._program.own_clock)
 
     def resume(self) -> None:
-        """Let time pass as on the machine."""
+        """Let time pass at the rate of the machine's time."""
         self.rate(1)
 
     def rate(self, rate: float | Fraction) -> None:
-        """Let time pass so many times as fast as on the machine."""
+        """Let time pass ``rate`` times as fast as the machine's time."""
         self._late_s = max(self._late_s, _LATE_S * float(rate))
         self._waits.stop()
         clocks, clock = self._program.clocks, self._program.own_clock
@@ -102,21 +102,21 @@ class Timeline:
         self._program.resume(clock)
 
     def autojump(self) -> None:
-        """From now on, let time jump to what is due next once everything waits."""
+        """From now on, let time jump to the next due instant whenever everything waits."""
         self.hold()
         self._waits.is_jumping = True
 
     def advance(self, seconds: float | Fraction) -> Awaitable[None]:
-        """Let time go on by so many seconds, through all that is due meanwhile, and hold it."""
+        """Let some seconds pass, run everything that is due in them, and hold time."""
         self.hold()
         until_ns = self._program.own_clock.local_ns() + whole_ns(float(seconds))
         return self._go_on(Goal(until_ns, _never), lambda _: None)
 
     def advance_to_next(self) -> Awaitable[None]:
-        """Let time go on until something is due, run all that is due then, and hold time.
+        """Let time pass until something is due, run everything that is due then, and hold time.
 
         Raises:
-            AssertionError: Nothing is pending that will be due.
+            AssertionError: Nothing is pending that will become due.
         """
         self.hold()
 
@@ -129,10 +129,10 @@ class Timeline:
     def run_until(
         self, predicate: Callable[[], object], *, within: float | Fraction = 60
     ) -> Awaitable[None]:
-        """Let time go on until something holds, which is looked at whenever everything waits.
+        """Let time pass until a predicate holds, which is checked whenever everything waits.
 
         Raises:
-            AssertionError: It does not hold after so many seconds.
+            AssertionError: It does not hold after ``within`` seconds.
         """
         self.hold()
         until_ns = self._program.own_clock.local_ns() + whole_ns(float(within))
@@ -148,15 +148,15 @@ class Timeline:
     def expect_fired(
         self, name: str, *, at: float | Fraction | None = None, within: float | Fraction = 60
     ) -> Awaitable[Firing]:
-        """Let time go on until a timer fires whose name contains this, and return the firing.
+        """Let time pass until a timer with a name fires, and return the firing.
 
         Args:
-            name: The name, or a part of it.
-            at: When it has to fire: in seconds since the test began.
-            within: After how many seconds it must have fired.
+            name: The name of the timer, or a part of it.
+            at: When it has to fire, in seconds since the test began.
+            within: The number of seconds in which it has to fire.
 
         Raises:
-            AssertionError: It has not fired, or at another time.
+            AssertionError: It did not fire, or fired at another time.
         """
         self.hold()
         until_ns = self._program.own_clock.local_ns() + whole_ns(float(within))
@@ -246,7 +246,7 @@ class Timeline:
         return Done(twisted.blockon(over))
 
     def _idle_loops(self) -> list[Any]:
-        """Return the loop of asyncio to run meanwhile, if there is any."""
+        """Return the loop of asyncio that has to run while time passes, if there is one."""
         adapters = self._program.adapters.values()
         loops = [
             loop
@@ -301,7 +301,7 @@ class Timeline:
         return sorted(found, key=lambda timer: (timer.due, timer.name))
 
     def firings(self, since: int = 0) -> Iterator[Firing]:
-        """Yield what has fired in this test but the first so many times."""
+        """Yield the firings in this test, without the first ``since``."""
         for number, local_ns, late_ns in self._log.firings[since:]:
             name = self._program.texts[self._log.names.get(number, 0)]
             yield Firing(name, self._seconds(local_ns), round(late_ns / 1e9, _DIGITS))
@@ -316,7 +316,7 @@ class Timeline:
         return "\n".join([f"{self.now:g} s after the test began, {self._state()}.", *lines])
 
     def stuck_text(self) -> str:
-        """Return why nothing can end what the test waits for."""
+        """Return why nothing can end the wait of the test."""
         if self.timers() and not self._waits.is_jumping:
             reason = "Time is held while the test waits, so that nothing will be due"
         else:
@@ -324,11 +324,11 @@ class Timeline:
         return f"{reason}.\n{self.pending_text()}"
 
     def late_lines(self) -> list[str]:
-        """Return what was late, and who made it late."""
+        """Return which calls were late, and what made them late."""
         over_ns = whole_ns(self._late_s)
         if all(late_ns <= over_ns for _, _, late_ns in self._log.firings):
             return []
-        # Takes a moment, and is rarely needed.
+        # This import takes a moment, and is rarely needed.
         from .recording import late_lines  # noqa: PLC0415
 
         return late_lines(self._log, self._program.texts, self._began_ns, over_ns)
