@@ -22,7 +22,8 @@ class ClockChange(Struct, frozen=True):
     text: str  # The change in words, such as "set to ×½"
     # Number of the command that made the change, 0 for the program; None if unknown.
     cause: int | None = None
-    # Numerator of the clock's own rate after this change, 0 when it was paused.
+    # Numerator of the rate that the change alone causes: 0 for a pause, RATE_DENOMINATOR if it
+    # sets no rate.
     speed_n: int = RATE_DENOMINATOR
 
 

@@ -49,7 +49,7 @@ class OpenSession:
     number: int
     session: Session  # The session itself
     kind: str  # attached, scene, recording or capture
-    owner: ConnectedClient | None  # The client that opened it; it closes with it, or stays if None
+    owner: ConnectedClient | None  # Its opener, with which it closes; None if it stays open
     worker: Works  # Carries out requests to it
     host: SystemTimeSource | None = None  # What wakes a scene in real time
     path: str = ""  # The file of a recording or capture

@@ -214,7 +214,7 @@ def slowness(timeline: Timeline, clock_id: int, took_ns: int) -> str:
 
 
 def is_held(timeline: Timeline, past: CallPast) -> bool:
-    """Return whether the session is held; a program counts as running until an event says it is."""
+    """Return whether the session is held; a program counts as running before any event on it."""
     held = past.transport
     was_held = bool(timeline.scene_path) or (held is not None and held.a == Mode.HELD)
     return was_held and not timeline.is_running

@@ -41,7 +41,7 @@ from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import NEVER
 
-#: On every host, timers are late by less than this.
+#: A lateness below this is normal on every host.
 LATE_NS: Final = NS_PER_MS
 #: Shorter turns are not sampled.
 _SAMPLED_NS: Final = 10 * NS_PER_MS

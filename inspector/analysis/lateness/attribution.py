@@ -29,8 +29,8 @@ _PART_SHARE: Final = 0.15
 #: A smaller part of a sample is added to the rest of it.
 _LEAST_PART: Final = 0.15
 _LEAST_NS: Final = NS_PER_MS
-#: Another thread had the interpreter if it ran for this share of the time; it may have waited for a
-#: processor for the rest.
+#: Another thread had the interpreter if it ran for this share of the time in which the loop
+#: did not run; for the rest it may have waited for a processor.
 _OTHERS: Final = 0.25
 #: A thread has mostly waited, or hardly run, if it ran for less than these shares of the time.
 _MOSTLY: Final = 0.5

@@ -216,7 +216,7 @@ class FrameSeries:
         return None if frame is None else float(frame)
 
     def x_from_first(self, at_ns: int) -> float:
-        """Return the position of an instant of session time, of the first frame before that."""
+        """Return the position of an instant of session time, at least that of the first frame."""
         found = self.x_of_ns(at_ns)
         return float(self.first) if found is None else found
 
