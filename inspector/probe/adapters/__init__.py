@@ -8,7 +8,7 @@ library begins with the test ``program.emit is None`` and does nothing else whil
 attached.
 
 Whatever an adapter raises makes it *failed*, with a message for the inspector; the program goes
-on unharmed. So let it raise where a library is not what it was: there is no need to catch.
+on unharmed. So an adapter need not catch errors that come from a library that has changed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     #: ``True``, or the reason why not, as a sentence.
     Capability = Union[bool, str]
 
-#: From frame to frame in virtual time, where the program sets no limit.
+#: Time from frame to frame in virtual time, if the program sets no limit.
 FRAME_NS = 1_000_000_000 // 60
 #: What may be possible with a clock.
 CAPABILITIES = ("pause", "rate", "step_frame", "step_timer", "step_time", "clear_timer")
@@ -116,21 +116,21 @@ class Adapter:
     def capabilities(self, clock: Clock) -> dict[str, Capability]:
         """Return what can be done with a clock; what is not named is ``True``.
 
-        Of :data:`CAPABILITIES`, with the reason where it cannot be done: a sentence for people.
+        By names of :data:`CAPABILITIES`; if something cannot be done, a sentence that says why.
         """
         return {}
 
     def running_task(self, clock: Clock) -> Optional[tuple[str, object]]:
-        """Return the name of the task whose step runs now, and what tells it from others.
+        """Return the name and the identity of the task whose step runs now.
 
         Called on the probe's thread; ``None`` if none runs, or the library has no tasks.
         """
         return None
 
     def task_loops(self) -> list[tuple[Clock, Any]]:
-        """Return the loops whose tasks can be told, with their clocks; see :mod:`..tasks`.
+        """Return the loops whose tasks can be reported, with their clocks; see :mod:`..tasks`.
 
-        Loops of asyncio, of which uvloop's are some, or runners of trio.
+        Loops of asyncio, including uvloop's, or runners of trio.
         """
         return []
 
@@ -144,12 +144,12 @@ class Adapter:
     def end_loop(self, clock: Clock) -> bool:
         """End the loop of a clock, on any thread; returns whether that is possible.
 
-        Only needed where the loop does not say what it waits for: it waits for nothing.
+        Only needed if the loop does not say what it waits for; called if nothing can end its wait.
         """
         return False
 
     def idle_loops(self) -> list[Any]:
-        """Return the loops of asyncio on the calling thread that do not run, and have calls."""
+        """Return the loops of asyncio on the calling thread that do not run but have calls."""
         return []
 
     def turn(self) -> Optional[int]:
@@ -167,7 +167,7 @@ class Adapter:
         """Return the local instant of the program's clock of the next turn by hand.
 
         Args:
-            clock: That of the timers.
+            clock: The clock of the timers.
             has_frames: Whether something is called in each frame.
         """
         own_clock, due_ns = self.program.own_clock, self.program.first_due_ns(clock)
@@ -188,8 +188,8 @@ class Adapter:
     def clear_timer(self, clock: Clock, timer: Timer, cause: int) -> None:
         """Clear a timer by command; called on the probe's thread.
 
-        Only called where :meth:`capabilities` gives no reason against it. An adapter that has
-        neither such a reason nor this method must not look as if it had cleared something.
+        Only called if :meth:`capabilities` gives no reason against it. This one raises, so that an
+        adapter without it does not seem to have cleared something.
         """
         message = f"{type(self).__name__} neither clears timers nor says why it cannot."
         raise TypeError(message)
@@ -208,7 +208,7 @@ class Adapter:
         """
 
     def fail(self, message: str) -> None:
-        """Say what could not be read, and leave the library alone from now on."""
+        """Report what could not be read, and leave the library alone from now on."""
         self.state, self.message = "failed", message
         self.program.mention_change()
 
@@ -218,7 +218,7 @@ class AdapterEntry:
 
     Attributes:
         name: Name of the adapter: that of its file.
-        modules: It is wanted as soon as one of these modules has been imported.
+        modules: It is installed as soon as one of these modules has been imported.
         class_name: Name of the class in the file.
         place: The module with the class; of this package if it begins with a dot.
     """

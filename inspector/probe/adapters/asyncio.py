@@ -39,11 +39,12 @@ if TYPE_CHECKING:
     from ..waits import Waits
     from . import Capability
 
-#: Timers described between two looks at the time.
+#: Timers described between two readings of the time.
 _PER_SLICE_STEP = 8
-#: Less is the time between two readings.
+#: A smaller lag is the time between two readings.
 _LEAST_LAG_S = 1e-3
-#: What hooks may cost of a processor; more, and short waits of fewer tasks are followed.
+#: If hooks cost more than the first share of a processor, short waits of fewer tasks are followed,
+#: so that they cost the second; if less than the third, those of more tasks.
 _MOST_SHARE, _WANTED_SHARE, _LEAST_SHARE = 0.12, 0.06, 0.015
 _SHORT_S = 1.0
 _THINNED = (
@@ -53,7 +54,7 @@ _THINNED = (
 #: Identities of tasks have equal distances: their remainders would all be the same. The last bits
 #: of their products with this are spread evenly.
 _SPREAD, _SPREAD_BITS = 586_682_221, 2**34 - 1
-#: Sleeps whose names are kept.
+#: Most sleeps whose names are kept.
 _MOST_KNOWN = 10_000
 #: Seconds whose nanoseconds need not be limited.
 _NEAR_S = 1e9
@@ -71,7 +72,7 @@ class AsyncioAdapter(Adapter):
     def __init__(self, program: Program) -> None:
         super().__init__(program)
         self._loops: WeakKeyDictionary[Any, LoopHooks] = WeakKeyDictionary()
-        #: Those that a program has made, and on which thread.
+        #: Loops that the program has made, and on which thread.
         self._made: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self._by_clock: dict[int, LoopHooks] = {}
         self._one_of = 1
@@ -108,13 +109,13 @@ class AsyncioAdapter(Adapter):
             init(loop, *args, **kwargs)
             self._made[loop] = get_ident()
             if program.waits is not None:
-                # What it is told to call before it runs is due by virtual time, too.
+                # Calls that are set before it runs are due by virtual time, too.
                 program.guarded(self, self.found, loop)
 
         base.__init__ = following_init
 
     def learn(self, module: ModuleType) -> None:
-        """Read what is needed of asyncio; better to know now than in the middle of a turn."""
+        """Read what is needed of asyncio, to fail now rather than in the middle of a turn."""
         self._base_module: Any = module
         self.names = TimerNames(self.program, self._base_module)
         self._handle_type = self._base_module.events.TimerHandle
@@ -172,7 +173,7 @@ class AsyncioAdapter(Adapter):
 
     def forked(self) -> None:
         for loop in list(self._loops):
-            # It has run on a thread that is not here: it would never answer.
+            # It has run on a thread that the child does not have, so it would never answer.
             if loop._thread_id not in (None, get_ident()):
                 self.closed(loop)
 
@@ -206,7 +207,7 @@ class AsyncioAdapter(Adapter):
         hooks = self._by_clock.get(clock.number)
         loop = None if hooks is None else hooks.loop()
         if loop is not None and not loop.is_closed():
-            # It sleeps for as long as was right before.
+            # Wake it, as it sleeps for as long as was right before.
             loop._write_to_self()
 
     def clear_timer(self, clock: Clock, timer: Timer, cause: int) -> None:
@@ -256,7 +257,7 @@ class AsyncioAdapter(Adapter):
 
 
 class _Sleeper(ref):  # type: ignore[type-arg] # has none at run time before 3.9
-    """A task that sleeps; where it does so again and again, that is one timer.
+    """A task that sleeps; its sleeps at the same place are one timer.
 
     Attributes:
         identity: Identity of the task.
@@ -284,9 +285,9 @@ class LoopHooks:
         timers: Numbers of its timers, or the tasks that sleep by them, by the identity of their
             handles, while an inspector is attached.
         sleepers: The tasks that have slept, by their identity.
-        thinned_below_s: Of shorter waits than this, only those of one in so many tasks
-            (``one_of``) are followed, as all would cost the program too much.
-        share: What the spread identities of these tasks do not exceed.
+        thinned_below_s: Of waits shorter than this, only those of one in ``one_of`` tasks are
+            followed, as all would cost the program too much.
+        share: The spread identities of the tasks that are followed do not exceed this.
         refusal: Why its time cannot be controlled, empty if it can.
     """
 
@@ -351,7 +352,7 @@ class LoopHooks:
             if self._settling or self._woken:
                 self.settle()
             if self.one_of > 1 and clock.is_held:
-                # What is stepped to must be known.
+                # A step may go to any timer, so all have to be known.
                 deque(self.described(), maxlen=0)
             waits = program.waits
             if waits is not None and (timeout is None or timeout > 0) and not waits.spares_me:
@@ -408,7 +409,7 @@ class LoopHooks:
             loop.call_later = wraps(call_later)(self._later_function(loop, call_at, call_later))
 
     def _later_function(self, loop: Any, call_at: Any, call_later: Any) -> Any:  # noqa: C901
-        # All in one, as programs with many tasks do this more often than anything else.
+        # One long function, as programs with many tasks call this more often than anything else.
         hooks, adapter, program, clock = self, self._adapter, self._adapter.program, self.clock
         sleepers, timers, records = self.sleepers, self.timers, program.timers
         sleep_callback, current_task = adapter.names.sleep_callback, adapter.names.current_task
@@ -443,7 +444,7 @@ class LoopHooks:
                     return handle
                 sleeper = sleepers.get(id(task)) if is_native else None
                 if sleeper is not None:
-                    # What awaits asyncio's sleep.
+                    # The function that awaits asyncio's sleep.
                     frame, number = frame_at(2), sleeper.number
                     record, shift_ns = records.get(number), clock._shift
                     if (
@@ -455,14 +456,14 @@ class LoopHooks:
                         and not sleeper.is_set
                         and not loop._closed
                     ):
-                        # Likewise, with a handle that need not change its class.
+                        # What call_at() does, with a handle that has its final class at once.
                         handle = seen_type(when, callback, args, loop, context)
                         handle._scheduled = True
                         heappush(loop._scheduled, handle)
                         clock_number, name, site, kind, _, period_ns = record
                         due_ns = round(when * 1e9) - base_ns
                         records[number] = (clock_number, name, site, kind, due_ns, period_ns)
-                        # When it was set, so that what it waits for is what was asked.
+                        # When it was set, computed so that its wait is exactly the delay asked for.
                         at_ns = due_ns - period_ns - shift_ns
                         emit((at_ns, TIMER_ARMED, number, due_ns, period_ns))
                         sleeper.is_set = True
@@ -501,7 +502,7 @@ class LoopHooks:
         self._describe(handle, name, site, due_ns, self._set_at_ns(due_ns, delay))
 
     def _set_at_ns(self, due_ns: int, delay: Optional[float]) -> Optional[int]:
-        """Return when a timer was set, so that what it waits for is what was asked."""
+        """Return when a timer was set, so that its wait is exactly the delay asked for."""
         shift_ns = self.clock._shift
         if delay is None or shift_ns is None or not 0 <= delay < _NEAR_S:
             return None
@@ -515,10 +516,10 @@ class LoopHooks:
         delay: Optional[float],
         frame: Optional[FrameType],
     ) -> None:
-        """A task sleeps; if it does so again at the same place, by a timer that repeats."""
+        """A task sleeps; if it sleeps again at the same place, its timer repeats."""
         delay = None if delay is not None and delay >= _NEAR_S else delay
         if frame is not None and frame.f_back is not None:
-            # What awaits asyncio's sleep.
+            # The function that awaits asyncio's sleep.
             frame = frame.f_back
         place = (-1, None) if frame is None else (frame.f_lasti, frame.f_code)
         described = self._known_sleep(handle, task, frame)
@@ -533,11 +534,11 @@ class LoopHooks:
         delay: Optional[float],
         at: tuple[int, Optional[CodeType]],
     ) -> None:
-        """A timer is set; by the same owner again at the same place, it is one that repeats."""
+        """A timer is set; if its owner sets it again at the same place, it repeats."""
         program, sleeper = self._adapter.program, self.sleepers.get(id(owner))
         (name, site), (place, code) = described, at
         if sleeper is not None and sleeper.is_set:
-            # A future that is made like a sleep; a task has one sleep at a time.
+            # Not a sleep, of which a task has one at a time, but a future made like one.
             self._describe(handle, name, site, due_ns)
             return
         handle.__class__ = self._handle_type
@@ -575,7 +576,7 @@ class LoopHooks:
         known = self._known.get(key)
         if known is None:
             known = names.name_and_site(handle, frame)
-            # The code in the key must not be another's: it is kept with its call site.
+            # The code in the key must stay the same object: it is kept with its call site.
             if known[1] and len(self._known) < _MOST_KNOWN:
                 self._known[key] = known
         return known
@@ -585,7 +586,7 @@ class LoopHooks:
             self._adapter.program.cleared(sleeper.number)
 
     def settle(self) -> None:
-        """Tasks that were woken two turns before and do not sleep wait for something else."""
+        """Clear the timers of tasks that were woken two turns before and do not sleep again."""
         program = self._adapter.program
         for sleeper in self._settling:
             if not sleeper.is_set:
@@ -593,12 +594,12 @@ class LoopHooks:
         self._settling, self._woken = self._woken, []
 
     def thin_out(self, one_of: int) -> None:
-        """Follow the short waits of one in so many tasks only."""
+        """Follow the short waits of one in ``one_of`` tasks only."""
         self.thinned_below_s, self.one_of = 0.0 if one_of == 1 else _SHORT_S, one_of
         self.share = _SPREAD_BITS // one_of
 
     def forget_timers(self) -> None:
-        """Begin again, for another inspector or for none."""
+        """Start over, for another inspector or for none."""
         self.timers.clear()
         self.sleepers.clear()
         self._settling, self._woken = [], []

@@ -13,9 +13,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-#: At least the short waits of one task in so many are followed.
+#: The short waits of at least one task in this many are followed.
 MOST_LEFT_OUT = 1_000
-#: What is slept to measure what that costs.
+#: Sleeps by which their cost is measured: seconds, number of tasks and of rounds.
 _SLEEP_S, _TASKS, _ROUNDS = 1e-4, 40, 8
 
 
@@ -24,7 +24,7 @@ def measured_costs(
 ) -> dict[int, float]:
     """Return what the hooks of a loop add to one without, by the kind of the event.
 
-    Where ``one_of`` so many tasks is followed, the others' cost is that of what is followed.
+    If one in ``one_of`` tasks is followed, the cost of the others is added to its events.
     """
 
     def callback(*_: object) -> None:
@@ -60,7 +60,7 @@ def measured_costs(
     turn_ns = added_ns(lambda each: partial(each._selector.select, 0))
     time_ns = added_ns(lambda each: each.time)
     return {
-        # Whatever is set is armed; by a task that sleeps again, only armed.
+        # A new timer is added and armed; that of a task that sleeps again is only armed.
         TIMER_ADDED: max(set_ns - armed_ns, 0.0),
         TIMER_ARMED: armed_ns,
         TIMER_FIRED: run_ns,

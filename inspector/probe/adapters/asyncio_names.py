@@ -33,7 +33,7 @@ class TimerNames:
         self.program = program
         self.current_task = module.tasks.current_task
         self.sleep_callback = module.futures._set_result_unless_cancelled
-        # What loops call callbacks by: behind it is what runs the loop.
+        # The code by which loops call callbacks; frames outside of it run the loop.
         self.callers = {module.events.Handle._run.__code__}
 
     def name_and_site(self, handle: Any, frame: Optional[FrameType]) -> tuple[str, int]:
@@ -94,7 +94,7 @@ class TimerNames:
         name = str(getattr(coroutine, "__qualname__", type(coroutine).__qualname__))
         code = getattr(coroutine, "cr_code", None)
         if code is not None and self.program.is_library(code):
-            # A server's, which calls the program's.
+            # A coroutine of a server, which calls the program's functions.
             for own in self._own_frames(frame):
                 name = str(getattr(own.f_code, "co_qualname", own.f_code.co_name))
         if called := self.called_by(task):

@@ -1,7 +1,7 @@
 """The inspector's own clocks, in a program that drives them by a time source of its own.
 
 The tree reports its events anyway, in the same terms: they are repeated with clocks and timers of
-the probe. What the time source reads and waits for follows the adapter of that, such as asyncio's.
+the probe. Its time source follows the adapter of the library that it uses, such as asyncio's.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 _OF_A_LOOP = "AsyncioTimeSource"
-#: How often the timers of a clock are read until its thread does not interfere.
+#: How often to try to read the timers of a clock, which its thread may be changing.
 _TRIES = 20
 _CHANGES = frozenset({CLOCK_RATE, CLOCK_PAUSED, CLOCK_RESUMED, CLOCK_REMOVED})
 
@@ -112,7 +112,7 @@ class ClockTreeAdapter(Adapter):
     def was_read_elsewhere(self, clock: Clock) -> None:
         found = self._mirror_of(clock)
         if found is not None:
-            # What its thread was just about to put back then.
+            # Again on its own thread, for timers that it had taken out and was about to put back.
             found[1].post(found[0].describe_all, clock, found[1])
 
     def capabilities(self, clock: Clock) -> dict[str, Capability]:
@@ -136,7 +136,7 @@ class _Mirror:
     ) -> None:
         self._adapter = adapter
         self._program = adapter.program
-        # The program may let go of it at any time.
+        # The program may release it at any time.
         self._transport = ref(transport, lambda _: gone())
         self._tree: Any = transport.tree
         self._theirs: Any = None
@@ -164,7 +164,7 @@ class _Mirror:
         self._theirs = tree.record, tree._sink, tree.keeps_call_sites
         parent = _parent(self._program, transport.source)
         if parent is None and type(transport.source).__name__ == _OF_A_LOOP:
-            # The clock of a loop is known when that runs.
+            # The clock of a loop is known only once the loop runs.
             tree.record_to(self._wait)
         else:
             self._go_on(transport, parent)
@@ -189,7 +189,7 @@ class _Mirror:
         for clock in tree.root.walk():
             self._add(clock.id, clock.parent, clock.name)
             rate_n = round(clock.rate * D)
-            # Not its time now, to which only its own thread may bring it.
+            # Not its time now: only its own thread may advance it to that.
             local_ns = clock.local_at(tree.reached_ns)
             self._anchor(self._clocks[clock.id], local_ns, rate_n, is_paused=clock.is_paused)
         if tree._sink is None:
@@ -214,7 +214,7 @@ class _Mirror:
         """Describe the timers that wait on a clock; on any thread."""
         for timer in _pending(own):
             with self._lock:
-                # One that fires or is cleared has lost its callback before that is reported.
+                # A timer that fires or is cleared has lost its callback before that is reported.
                 if timer.id not in self._timers and timer.callback is not None:
                     site = self._program.text(timer.call_site)
                     self._timers[timer.id] = self._program.timer(
@@ -248,7 +248,7 @@ class _Mirror:
         self._numbers[clock] = number
 
     def _anchor(self, clock: Clock, local_ns: int, rate_n: int, *, is_paused: bool) -> None:
-        """Let a new clock read a local time now, and describe it."""
+        """Set a new clock to a local time, and describe it."""
         clocks = self._program.clocks
         with clocks.lock:
             clocks.anchor(clock, local_ns, rate_n, is_paused=is_paused)
@@ -335,7 +335,7 @@ def _pending(own: Any) -> list[Any]:
 
 
 class _Texts:
-    """Takes the texts of a tree that no one else listens to."""
+    """Takes the texts of a tree that has no other listener."""
 
     def __init__(self, program: Program) -> None:
         self.texts = program.texts

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _FOLLOWS = "Its jobs follow Python's time: hold or slow that, or the program."
 _ITS_OWN = "The program alone takes jobs out."
-#: More than these would be read at each tick.
+#: Most entries that are listed, as all are read at each tick.
 _MOST_ENTRIES = 1_000
 
 
@@ -45,13 +45,13 @@ class JobsAdapter(Adapter):
 
     def installed(self, module: ModuleType) -> None:
         self._hook(module)
-        # Only now: a library that is not as expected has no clock.
+        # Only now, so that a library that is not as expected gets no clock.
         above: Any = self.program.adapters.get("python_time")
         self.clock = self.program.clock(self.library, None if above is None else above.clock, self)
 
     @abstractmethod
     def _hook(self, module: ModuleType) -> None:
-        """Have the module tell of its jobs."""
+        """Hook the module, so that it reports its jobs."""
 
     def capabilities(self, clock: Clock) -> dict[str, Capability]:
         return {"pause": _FOLLOWS, "rate": _FOLLOWS, "clear_timer": _ITS_OWN}
@@ -75,13 +75,12 @@ class JobsAdapter(Adapter):
             key: What it is known by.
             due_s: Seconds of the epoch.
             period_s: From one call to the next, 0 if it varies.
-            site: Where it was set; where what is called stands unless known.
+            site: Where it was set; by default, where the called function is defined.
         """
         program, timer = self.program, self._shown.get(key)
         due_ns = self.clock.local_ns() + whole_ns(due_s - program_time.time())
         period_ns = whole_ns(period_s)
         if timer is not None and timer.number in program.timers:
-            # By how much two readings of the time of day differ.
             if abs(timer.due_ns - due_ns) > _SAME_NS:
                 timer.armed(due_ns, period_ns)
             return
@@ -175,7 +174,7 @@ class APSchedulerAdapter(JobsAdapter):
         base: Any = module
         self._schedulers: WeakSet[Any] = WeakSet()
         self._processing: set[int] = set()  # Schedulers that call what is due, by their id
-        # Where jobs were added that are not known yet, as their scheduler has not begun
+        # Call sites of jobs that are not known yet, as their scheduler has not started
         self._sites: dict[Hashable, int] = {}
         scheduler_type = base.BaseScheduler
         init, process = scheduler_type.__init__, scheduler_type._process_jobs
@@ -191,7 +190,7 @@ class APSchedulerAdapter(JobsAdapter):
         def process_jobs(scheduler: Any) -> Any:
             adapter._schedulers.add(scheduler)
             if program.emit is not None:
-                # What it does not know yet is going to be called.
+                # Jobs that are not known yet are about to be called.
                 program.guarded(adapter, adapter._look, scheduler)
             adapter._processing.add(id(scheduler))
             try:

@@ -1,7 +1,7 @@
 """Kivy: what is scheduled on its clocks, and its frames.
 
-A clock of Kivy reads ``time`` and sleeps in ``idle``. While it is held, its loop goes on slowly at
-the same instant, and so that the window answers, all is called but what is called again and again.
+A clock of Kivy reads ``time`` and sleeps in ``idle``. While it is held, its loop turns slowly at
+the same instant and calls everything but repeated events, so that the window answers.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from ..program import Program, Timer
 
 _NS = 1_000_000_000
-#: Between two turns of a held loop, and two looks of one that sleeps.
+#: Time between two turns of a held loop, and between two looks at the clock in a sleep.
 _HELD_TURN_NS = 50_000_000
 _NEVER_S = 1e12
-#: In virtual time, where the program sets no limit.
+#: Frame rate in virtual time, if the program sets no limit.
 _VIRTUAL_FPS = 60
 
 
@@ -95,7 +95,7 @@ class KivyAdapter(Adapter):
             real_ns = clock.real_ns_until(clock.local_ns() + whole_ns(sleep_s))
             if real_ns is None:
                 return True, 0.0
-            # What waits for an event waits once, and is woken by a change.
+            # A clock with an event waits once, and is woken by a change.
             longest_ns = real_ns if hasattr(self, "_event") else _HELD_TURN_NS
             return False, min(real_ns, longest_ns) / _NS
 
@@ -123,7 +123,7 @@ class KivyAdapter(Adapter):
         return self._clock.is_held and self.program.waits is None
 
     def _wait_a_turn(self) -> None:
-        """Let a turn of the held loop last."""
+        """Wait for as long as a turn of the held loop lasts."""
         turns = [0]
 
         def once() -> None:
@@ -196,7 +196,7 @@ class KivyAdapter(Adapter):
         behavior._process_events = process_events
 
     def _before(self, clock: Any, held: list[tuple[Any, float]]) -> None:
-        """Tell what is going to fire; have nothing repeated while the clock is held."""
+        """Report what is going to fire; keep repeated events from it while the clock is held."""
         is_held, now_s = self._stands_still(), clock._last_tick
         now_ns, early_s = self._local_ns(now_s), clock.get_resolution()
         for event in clock.get_events():
@@ -219,7 +219,7 @@ class KivyAdapter(Adapter):
         return event.timeout > 0 and self._due_ns(event) == now_ns
 
     def _after(self, clock: Any) -> None:
-        """Tell what was set to another time, or is gone."""
+        """Report what was set to another time, or is gone."""
         events = {id(event) for event in clock.get_events()}
         for number, (event, timer) in list(self._shown.items()):
             if event.clock is not clock:

@@ -1,7 +1,7 @@
 """Panda3D and Ursina: do-later tasks, and the steps of the task manager as frames.
 
-Panda3D's clock is told its time, in slave mode, as soon as local time is not real time any more.
-While it is held, the windows are drawn again and again and answer events, and no task runs.
+Panda3D's clock is set to local time, in slave mode, as soon as that is no longer real time. While
+it is held, windows are drawn and answer events, but no task runs.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from ..program import Program, Timer
 
 _NS = 1_000_000_000
-#: Between two pictures of a held program.
+#: Time between two pictures of a held program.
 _HELD_DRAW_NS = 100_000_000
-#: A task that wakes and does not wait again so soon has become one of every frame.
+#: A task that woke and has not begun to wait again after this time is called in every frame now.
 _AGAIN_S = 0.2
 
 
@@ -140,7 +140,7 @@ class PandaAdapter(Adapter):
         return self.next_turn_ns(self._clock, has_frames=bool(managers.taskMgr.getTasks()))
 
     def _slave_clock(self) -> None:
-        """Tell Panda3D's clock its time from now on, unless a frame has a length of its own."""
+        """Set Panda3D's clock to local time from now on, unless frames have a fixed length."""
         panda_clock, modes = self._panda_clock, self._core.ClockObject
         mode = panda_clock.getMode()
         if mode not in {modes.MNormal, modes.MLimited}:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _MS = 1_000_000
 #: How long the program waits for an event at most before it looks at the clock again.
 _WAIT_MS = 50
-#: A held window that was uncovered is shown again at most so often.
+#: Shortest time between two times that an uncovered window is shown again while it is held.
 _SHOW_AGAIN_NS = 250 * _MS
 #: From how many ticks pygame works out its frame rate.
 _FPS_TICKS = 10
@@ -81,7 +81,7 @@ class PygameAdapter(Adapter):
             (pygame.display, "update", self._update),
             (pygame.event, "wait", self._wait_for_event),
         ]
-        # What is read later; better to know now than in the middle of a frame.
+        # What is read later, to fail now rather than in the middle of a frame.
         _ = pygame.VIDEOEXPOSE, pygame.QUIT, pygame.OPENGL, pygame.NOEVENT
         replacements += [
             (pygame.event, name, self._reading(getattr(pygame.event, name)))
@@ -144,7 +144,7 @@ class PygameAdapter(Adapter):
         if self._is_late:
             worked_ns = self._usual_work_ns(worked_ns)
         if self.program.waits is not None:
-            pass  # Virtual time stands while a frame works, and only waits let it go on.
+            pass  # Virtual time stands still while a frame works; only waits advance it.
         elif self._clock.is_held:
             self._sleep_until(self._local_ns() + 1)
         elif not reads_time and not self._clock.is_plain:
@@ -155,7 +155,7 @@ class PygameAdapter(Adapter):
             self._has_turned = False
 
     def _usual_work_ns(self, worked_ns: int) -> int:
-        """Return how long a frame takes, of a program whose own clock makes up for lost time."""
+        """Return how long a frame worked, or works usually: the program makes up for lost time."""
         if self._clock.is_plain:
             self._usual_ns += (worked_ns - self._usual_ns) // 8 if self._usual_ns else worked_ns
         return max(worked_ns, self._usual_ns)
@@ -178,7 +178,7 @@ class PygameAdapter(Adapter):
         self.program.frames_asked(self._clock, frame_ns)
 
     def _set_mode(self, *args: Any, **kwargs: Any) -> Any:
-        # SDL draws with OpenGL too, so that the surface does not tell.
+        # The surface does not tell, as SDL itself may draw with OpenGL.
         flags = args[1] if args[1:] else kwargs.get("flags", 0)
         self._is_opengl = bool(flags & self._pygame.OPENGL)
         return self._original["pygame.display.set_mode"](*args, **kwargs)

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from ..program import Program, Timer
 
 _NS = 1_000_000_000
-#: What instants differ by that are the same, but for what pyglet's seconds lose.
+#: Instants that differ by no more than this are the same, as pyglet's seconds are rounded.
 _ROUNDING_NS = 2
-#: A held window is drawn at most so often.
+#: Shortest time between two drawings of a held window.
 _HELD_DRAW_NS = 50_000_000
 #: The wait of a held loop that must not block.
 _HELD_WAIT_S = 0.05
@@ -50,7 +50,7 @@ class PygletAdapter(Adapter):
         self._now_ns = program.clocks.now_ns
         self._clocks: WeakSet[Any] = WeakSet()
         self._shown: dict[int, tuple[Any, Timer]] = {}
-        #: Set by what is being called: what is due at once is called in the same turn.
+        #: Items set by what is being called: if due at once, they are called in the same turn.
         self._new: list[Any] = []
         self._is_in_frame = False
         self._is_calling = False
@@ -67,7 +67,7 @@ class PygletAdapter(Adapter):
         if event_loop is not None:
             existing.append(event_loop.clock)
         for clock in existing:
-            # What is going to be read; better to know now than in the middle of a frame.
+            # What is read later, to fail now rather than in the middle of a frame.
             _ = clock._schedule_items, clock._schedule_interval_items, clock.last_ts, clock.next_ts
         _ = clocks._ScheduledIntervalItem, clock_class.unschedule
         default = clock_class.__init__.__defaults__[0]
@@ -161,7 +161,7 @@ class PygletAdapter(Adapter):
         """Wait in virtual time, and return for how long the library has to wait after that."""
         if not wait_s:
             return wait_s
-        # What is rounded to nothing would be waited for for ever.
+        # A wait that is rounded to 0 would be repeated for ever.
         due_ns = self._clock.local_ns() + max(whole_ns(wait_s), 1)
         self.program.sleep_until(self._clock, due_ns)
         return 0.0
@@ -192,7 +192,7 @@ class PygletAdapter(Adapter):
                 program.guarded(self, self._after, due, new)
 
     def _before(self, clock: Any) -> Optional[list[Any]]:
-        """Tell what is going to be called; return the items, None if nothing is."""
+        """Report what is going to be called; return the items, None if nothing is."""
         items, each_turn = clock._schedule_interval_items, clock._schedule_items
         now_s = clock.last_ts or clock.time()
         due = self._due(items, now_s) if items and items[0].next_ts <= now_s else []
@@ -208,7 +208,7 @@ class PygletAdapter(Adapter):
                 continue
             timer, next_ns = shown[1], None
             if timer.period_ns:
-                # As pyglet will have it, unless it has to spread what comes too late.
+                # As pyglet will set it, unless it spreads calls that are too late.
                 next_ns = self._local_ns(item.last_ts) + timer.period_ns
                 next_ns = next_ns if next_ns > now_ns else now_ns + timer.period_ns
             else:
@@ -280,7 +280,7 @@ class PygletAdapter(Adapter):
 
     def clear_timer(self, clock: Clock, timer: Timer, cause: int) -> None:
         item = timer.handle
-        # What pyglet itself does to what is unscheduled: nothing is called, once.
+        # What pyglet does to unscheduled items: they call an empty function, once.
         item.interval, item.func = 0, _nothing
         self._shown.pop(id(item), None)
         timer.cleared(cause=cause)

@@ -36,22 +36,22 @@ if TYPE_CHECKING:
     from . import Capability
 
 _READINGS = ("monotonic", "perf_counter", "time")
-#: Less is the time between two readings.
+#: A smaller difference is the time between two readings.
 _CLOCK_SET_NS = 1_000_000
-#: Not longer than ``Condition.wait`` and ``time.sleep`` take.
+#: Longer waits are left to Python: about what ``Condition.wait`` and ``time.sleep`` accept.
 _LONGEST_S = 2**31
-#: A thread that waits looks at the clock so often: at its own rate, and at another.
+#: How often a thread that waits looks at the clock: at rate 1, and otherwise.
 _PLAIN_SLICE_S = 1.0
 _SCALED_SLICE_S = 0.05
-#: A thread looks so often whether the time to wait for another's end has come in virtual time.
+#: In virtual time, how often a thread that joins another looks whether its time-out has come.
 _JOIN_SLICE_S = 0.002
-#: One that has waited in the virtual time of a test looks so often whether a next has begun.
+#: How often a thread that waited in the virtual time of a test looks whether another has begun.
 _RETURN_SLICE_S = 0.01
-#: A wait is named by the last function of these modules on the way to it.
+#: A wait is named after the function of these modules that the program has called.
 _WAITING = frozenset({"threading", "queue", "concurrent.futures._base", "multiprocessing.pool"})
-#: Keeps and changes what the functions in C of ``time`` and ``datetime`` call: it must find those.
+#: A library that patches the C functions of ``time`` and ``datetime``, and so has to find them.
 _TIME_MACHINE = "_time_machine"
-#: As Python says it.
+#: The warning of Python itself.
 _UTCNOW_IS_OLD = (
     "datetime.datetime.utcnow() is deprecated and scheduled for removal in a future version. Use "
     "timezone-aware objects to represent datetimes in UTC: datetime.datetime.now(datetime.UTC)."
@@ -75,8 +75,8 @@ class PythonTimeAdapter(Adapter):
     """The functions of the module ``time``.
 
     Attributes:
-        day_ns: What the time of day is ahead of what its clock makes of it.
-        return_to_machine: Lets the time of day be the machine's again.
+        day_ns: How far the time of day is ahead of what follows from its clock.
+        return_to_machine: Sets the time of day to the machine's again.
     """
 
     library: str = "time"
@@ -91,7 +91,7 @@ class PythonTimeAdapter(Adapter):
         self._day_now_ns: Callable[[], int]
         self._datetime: Optional[_ClassMethods] = None
         self._sleeping: dict[int, Timer] = {}
-        #: What programs find, and what it has replaced.
+        #: The replacements that programs find, with what they replace.
         self._natives: dict[Any, Any] = {}
         self._followers: list[tuple[Replacement, Callable[[], Any]]] = []
         self._real: Any = ModuleType("time", time.__doc__)
@@ -116,7 +116,7 @@ class PythonTimeAdapter(Adapter):
         native_ns: Callable[[], int] = getattr(module, f"{name}_ns")
         machine_ns: Callable[[], int] = self._real.monotonic_ns
         local_ns, base_ns = self.clock.local_ns, self.program.base_ns
-        # From one of the machine's clocks to the other; the time of day may be set.
+        # The difference of two clocks of the machine; it changes if the time of day is set.
         ahead_ns = native_ns() - machine_ns()
 
         def monotonic_ns() -> int:
@@ -145,7 +145,7 @@ class PythonTimeAdapter(Adapter):
             self._followers.append((replacement, follower))
 
     def _begin_to_follow(self) -> None:
-        """Nothing has been held or slowed so far: the machine's functions were called."""
+        """Call functions that follow the clock; so far, the machine's were called."""
         for replacement, follower in self._followers:
             replacement.call_instead(follower)
         when_imported("datetime", self._follow_datetime)
@@ -156,7 +156,7 @@ class PythonTimeAdapter(Adapter):
         utc, from_timestamp = module.timezone.utc, vars(of)["fromtimestamp"]
 
         def now(cls: Any, tz: Any = None) -> Any:
-            # Microseconds are exact in such a number.
+            # Such a float holds microseconds exactly.
             return from_timestamp.__get__(None, cls)(day_now_ns() // 1_000 / 1e6, tz)
 
         def utcnow(cls: Any) -> Any:
@@ -202,7 +202,7 @@ class PythonTimeAdapter(Adapter):
                 setattr(module, name, self._natives[value])
 
     def _follow_in(self, module: ModuleType) -> None:
-        """Let a module follow the clock that was imported before."""
+        """Let a module that was imported before follow the clock."""
         followers = {native: follower for follower, native in self._natives.items()}
         for name, value in list(vars(module).items()):
             if isinstance(value, BuiltinFunctionType) and value in followers:
@@ -219,7 +219,7 @@ class PythonTimeAdapter(Adapter):
             if is_followed and _is_span(seconds[0]) and not _is_spared(program.waits):
                 follow(seconds[0])
                 return
-            # An inspector that comes meanwhile finds these in the frame.
+            # If an inspector attaches meanwhile, keyframe() reads these from the frame.
             began_ns = monotonic_ns()  # noqa: F841
             native(*seconds, **wrong)
             if program.emit is not None:
@@ -240,7 +240,7 @@ class PythonTimeAdapter(Adapter):
         timer.fired(clock.local_ns() - due_ns)
 
     def _woken(self) -> None:
-        """A thread has slept by the machine's time, and an inspector has come meanwhile."""
+        """A thread has slept by the machine's time; an inspector may have attached meanwhile."""
         timer = self._sleeping.pop(get_ident(), None)
         if timer is not None:
             timer.fired(self.clock.local_ns() - timer.due_ns)
@@ -279,7 +279,7 @@ class PythonTimeAdapter(Adapter):
         condition_type.wait, thread_type.join = wait, join
 
     def _wait(self, name: str, timeout: float, is_over: Callable[[float], bool]) -> bool:
-        """Wait for local time, in slices of real seconds; returns whether it was over before."""
+        """Wait in slices of real seconds; returns whether it was over before the time-out."""
         clock = self.clock
         due_ns = clock.local_ns() + math.ceil(timeout * 1e9)
         timer = self.program.timer(clock, *self._name_and_site(name), due_ns)
@@ -308,7 +308,7 @@ class PythonTimeAdapter(Adapter):
         pools.queue = namespace  # type: ignore[attr-defined]
 
     def follow_starts(self, starts: Callable[[threading.Thread], None]) -> None:
-        """Let threads keep the time of what starts them."""
+        """Let threads keep the same time as the threads that start them."""
         thread_type: Any = threading.Thread
         native_start = thread_type.start
 
@@ -336,7 +336,7 @@ class PythonTimeAdapter(Adapter):
             is_late = waits.wait_for(waiter, self.clock, due_ns, is_over)
             is_notified = is_over()
             while not is_notified and not is_late:
-                # Time is the machine's again, until a next test has its own.
+                # Time is the machine's again, until another test has virtual time.
                 waits.returning.add(get_ident())
                 waiter.acquire(False)
                 if self.program.waits is not None:
@@ -430,14 +430,14 @@ class PythonTimeAdapter(Adapter):
 
 
 class Replacement(partial):  # type: ignore[type-arg] # has none at run time before 3.9
-    """What programs find in place of a function that is built in, and looks like it.
+    """What programs find in place of a built-in function, which it looks like.
 
-    Binds to no class that keeps it. As a ``partial``, it costs a tenth of what a function of
-    Python does, and what it calls can be exchanged wherever it is kept.
+    Like that, it is no method of a class that has it as an attribute. As a ``partial``, it costs
+    a tenth of a Python function, and what it calls can be exchanged even where it was stored.
     """
 
     def __init__(self, native: Any) -> None:
-        # With attributes of its own, it is not taken apart by a partial of it.
+        # Having attributes, it is not unwrapped by a partial of it.
         for name in ("__qualname__", "__module__", "__doc__", "__self__"):
             setattr(self, name, getattr(native, name))
         self.__text_signature__ = native.__text_signature__
@@ -464,7 +464,7 @@ class Replacement(partial):  # type: ignore[type-arg] # has none at run time bef
 
 
 class _ClassMethods:
-    """Methods of a class that may be built in, which is what it was in all other respects."""
+    """Class methods that replace those of a class, which may be built in and stays as it was."""
 
     def __init__(self, of: Any, methods: dict[str, Callable[..., Any]]) -> None:
         self._of = of
@@ -478,8 +478,8 @@ class _ClassMethods:
         """Have programs find the others.
 
         Raises:
-            ImportError, AttributeError, TypeError, SystemError: It is built in, and nothing here
-                reaches what it consists of.
+            ImportError, AttributeError, TypeError, SystemError: The class is built in, and this
+                Python has no way to change it.
         """
         self._set(self._others)
 
@@ -493,7 +493,7 @@ class _ClassMethods:
                 setattr(self._of, name, method)
         except TypeError:
             if hasattr(sys, "gettotalrefcount"):
-                raise  # Made for finding faults of C code, such a Python ends instead.
+                raise  # A debug build of Python would abort.
             from ctypes import py_object, pythonapi  # noqa: PLC0415 - not in every Python
 
             forget_lookups = pythonapi.PyType_Modified

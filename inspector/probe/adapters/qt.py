@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..program import Program, Timer
 
 _MS = 1_000_000
-#: A timer of Qt that is earlier than this is served at other instants than was thought.
+#: A timer that Qt serves earlier than this was not due when the adapter assumed.
 _EARLY_NS = 50_000_000
 
 
@@ -80,7 +80,7 @@ class QtAdapter(Adapter):
         """Let the loops of this thread run again, all of which were told to end."""
         application = self.core.QCoreApplication.instance()
         if application is not None:
-            # Until the main loop has begun and ended, none does more than that.
+            # After exit(), loops end at once until the main loop has run again.
             self.call_soon(self.loop().clock, self.core.QCoreApplication.exit)
             application.exec()
 
@@ -229,7 +229,7 @@ class QtLoop:
         if waits is None or waits.spares_me or self._wait is not None:
             return
         if self._dispatcher.processEvents(core.QEventLoop.ProcessEventsFlag.AllEvents):
-            # It is said to wait also when there is something left to do.
+            # The signal also comes when there is something left to do.
             self._dispatcher.wakeUp()
             return
         dues = [timer.due_ns for timer in self.timers.values()]
@@ -322,7 +322,7 @@ class QtLoop:
         if real_ns is None:
             return
         try:
-            # A coarse timer may be early by a twentieth of a wait that is not its own.
+            # A coarse timer may be early by a twentieth of this wait, which is not its interval.
             precise = core.Qt.TimerType.PreciseTimer
             dispatcher.registerTimer(timer.number, -(-real_ns // _MS), precise, owner)
         except RuntimeError:  # Qt has deleted the object.
@@ -372,7 +372,7 @@ class QtLoop:
         if timer.is_plain:
             return local_ns + max(int(dispatcher.remainingTime(timer.number)), 0) * _MS
         if self.clock.is_plain:
-            # The wait for the rest of an interval is over: back to Qt's own.
+            # The rest of an interval has passed: go back to Qt's own timing.
             dispatcher.unregisterTimer(timer.number)
             owner = timer.owner()
             dispatcher.registerTimer(timer.number, timer.interval_ms, timer.precision, owner)
@@ -392,7 +392,7 @@ class QtLoop:
         self.timers.clear()
 
     def find_timers(self) -> Iterator[None]:
-        """Take over what was started, and give up what was stopped, without an inspector."""
+        """Take over timers that were started, and give up those that were stopped, before."""
         core = self.adapter.core
         dispatcher = core.QAbstractEventDispatcher.instance()
         thread, own_timers = core.QThread.currentThread(), self.adapter.own_timers
@@ -453,7 +453,7 @@ def _watcher_class(core: Any) -> Any:
         loop: QtLoop
 
         def eventFilter(self, _watched: Any, event: Any) -> bool:  # noqa: N802
-            # The type of the object; that of the event takes a quarter of the whole.
+            # By its class: reading event.type() takes a quarter of all of this.
             if type(event) is timer_event:
                 loop = self.loop
                 number = event.timerId()

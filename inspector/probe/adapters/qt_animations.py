@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .qt import QtLoop
 
 _MS = 1_000_000
-#: Between two steps of an animation whose clock does not run at rate 1.
+#: Time between two steps of an animation whose clock does not run at rate 1.
 _STEP_MS = 16
 
 
@@ -26,7 +26,7 @@ class _Animation:
     def __init__(self, loop: QtLoop) -> None:
         self.loop = loop
         self.shown: Optional[Timer] = None
-        # Local time since which its time is set, None while Qt does that
+        # Local time since when the adapter sets its time, None while Qt does
         self.from_ns: Optional[int] = None
         self.from_ms = 0  # Its time at that instant
 

@@ -1,4 +1,4 @@
-"""Sleeps of tasks: again and again at the same place, they are one timer that repeats."""
+"""Sleeps of tasks: those of a task at the same place are one timer that repeats."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Sleeps:
         self._program = program
         self._clock = clock
         self._latest: WeakKeyDictionary[Any, tuple[Timer, CodeType, int]] = WeakKeyDictionary()
-        # Those that have fired and may be set again, by number.
+        # Timers that have fired and may be set again, by number.
         self._woken: dict[int, Timer] = {}
 
     def set(  # noqa: PLR0913, PLR0917 - what a sleep is
@@ -35,7 +35,7 @@ class Sleeps:
         program, clock = self._program, self._clock
         period_ns, at_ns = due_ns - clock.local_ns() if asked_ns is None else asked_ns, None
         if asked_ns is not None and clock._shift is not None:
-            # So that what it waits for is what was asked.
+            # So that its wait is exactly the time asked for.
             at_ns = due_ns - asked_ns - clock._shift
         kind, latest = TIMEOUT, self._latest.get(task)
         if latest is not None and frame is not None:
@@ -44,7 +44,7 @@ class Sleeps:
             if program.pending(timer.number) is None:
                 kind = INTERVAL_DELAY if is_same else TIMEOUT
             elif self._woken.pop(timer.number, None) is None:
-                # A task has one sleep at a time: something else that is made like one.
+                # Not a sleep, of which a task has one at a time, but something made like one.
                 frame = None
             elif is_same:
                 timer.handle = handle
@@ -59,7 +59,7 @@ class Sleeps:
         return timer
 
     def woke(self, timer: Timer) -> bool:
-        """A timer is reached; returns whether one is left that its task may set again."""
+        """A timer is due and fires; returns whether its task may set it again."""
         local_ns, period_ns = self._clock.local_ns(), timer.period_ns
         timer.fired(max(local_ns - timer.due_ns, 0), local_ns + period_ns if period_ns else None)
         if period_ns:
@@ -67,9 +67,9 @@ class Sleeps:
         return bool(period_ns)
 
     def settle(self, *timers: Timer) -> None:
-        """The tasks of these timers that were woken, or of all, have gone on.
+        """Clear those of these timers, or of all, that were woken and not set again.
 
-        Those that do not sleep again wait for something else.
+        Their tasks have continued, and wait for something else than a sleep.
         """
         for number in [timer.number for timer in timers] or list(self._woken):
             timer = self._woken.pop(number, None)
@@ -77,6 +77,6 @@ class Sleeps:
                 timer.cleared()
 
     def forget(self) -> None:
-        """Begin again, for another inspector or for none."""
+        """Start over, for another inspector or for none."""
         self._latest.clear()
         self._woken = {}

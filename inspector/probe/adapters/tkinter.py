@@ -1,8 +1,8 @@
 """tkinter: what is set by ``after``, and the rounds of the main loop.
 
-Timers stay Tcl's. When the clock is held or scaled, Tcl is told to forget a timer, and to call its
-command again when that is due by the clock: the timer then has another name in Tcl, so the one that
-the program knows is kept with it. Tcl is used on its own thread only, which is woken by a pipe.
+Timers stay Tcl's. When the clock is held or scaled, a timer is cancelled in Tcl, and its command is
+set again for when it is due by the clock: it then has another name in Tcl, so the name that the
+program knows is kept. Tcl is used on its own thread only, which is woken by a pipe.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from . import Capability
 
 _MS = 1_000_000
-#: A timer that Tcl calls so much too early was called by another clock than it is due by.
+#: If Tcl calls a timer earlier than this, it is not due by the clock yet.
 _EARLY_NS = 1_000_000
-#: Of Tcl: do not wait for an event.
+#: Tcl's flag: do not wait for an event.
 _DONT_WAIT = 2
-#: What Python calls the end of an application that is asked to close its window.
+#: The protocol of windows for being asked to close.
 _CLOSING = "WM_DELETE_WINDOW"
 _NOT_WOKEN = "On this system, nothing can wake the loop of Tcl."
 
@@ -54,7 +54,7 @@ class TkinterAdapter(Adapter):
         self.version = str(tkinter.TkVersion)
         self.error: Any = tkinter.TclError
         misc, tk, wm, wrapper = tkinter.Misc, tkinter.Tk, tkinter.Wm, tkinter.CallWrapper
-        # What is going to be used; better to know now than in the middle of a round.
+        # What is used later, to fail now rather than in the middle of a round.
         self.after, self.after_cancel = misc.after, misc.after_cancel
         _ = misc.after_idle, misc.deletecommand, wrapper.__call__, wm.wm_protocol
         self._hook_interpreters(tk)
@@ -146,7 +146,7 @@ class TkinterAdapter(Adapter):
         )
 
     def _forget_commands(self, widget: Any) -> None:
-        """Let timers go with the widget that has set them: what they call goes with it."""
+        """Clear the timers of a widget that is being destroyed: their commands go with it."""
         hooks = self.of(widget)
         if hooks is not None:
             for identifier, timer in list(hooks.timers.items()):
@@ -215,7 +215,7 @@ class TkinterAdapter(Adapter):
         tk.dooneevent = tk_dooneevent
 
     def _hook_closing(self, wm: Any) -> None:
-        """Let a loop of the program's own go on for a frame that is asked to close its window."""
+        """Let the program's own loop run for a frame, even if held, to close its window."""
         adapter, protocol = self, wm.wm_protocol
 
         @wraps(protocol)
@@ -321,7 +321,7 @@ class _TclTimer:
         self.script: Any = None  # The command of Tcl that calls it, once that was asked for
         self.site = 0
         # due_ns: Local time at which it should be called
-        # period_ns: Its time, if it was set by the call of the one before
+        # period_ns: Its delay, if it was set by the call of the one before
         self.due_ns = self.period_ns = 0
         self.shown: Optional[Timer] = None  # The timer in the inspector
 
@@ -403,7 +403,7 @@ class TclHooks:
         self.timers: dict[str, _TclTimer] = {}
         # is_in_round: Whether the program is being called, or is in a frame of its own loop
         # is_own_loop: Whether the frames are those of a loop of its own
-        # is_updating: Whether that loop has Tcl do what is to be done
+        # is_updating: Whether that loop lets Tcl handle events
         self.is_in_round = self.is_own_loop = self.is_updating = False
         # is_closing: Whether the program was asked to close its window
         # is_stale: Whether the clock has changed since the timers were set
@@ -424,7 +424,7 @@ class TclHooks:
         return hasattr(self.tcl, "createfilehandler")
 
     def close(self) -> None:
-        """Stop looking at the pipe; the interpreter is gone."""
+        """Stop watching the pipe; the interpreter is gone."""
         pipe, self._pipe = self._pipe, None
         # Another thread that finds the interpreter unused must not touch it.
         if pipe is not None and self.thread == get_ident():
@@ -440,7 +440,7 @@ class TclHooks:
             try:
                 os.write(self._pipe[1], b"\0")
             except BlockingIOError:
-                # It has been woken often enough.
+                # The pipe is full, so it will be woken.
                 pass
 
     def call(self, call: Callable[[], None]) -> None:
@@ -507,7 +507,7 @@ class TclHooks:
         if not timer.is_idle and not clock.is_plain:
             wait_ns = clock.real_ns_until(timer.due_ns)
             if wait_ns is None or wait_ns > _EARLY_NS:
-                # Its command is deleted after this call.
+                # Set anew, as its command is deleted after this call.
                 timer.set()
                 self.timers[timer.identifier] = timer
                 timer.follow()
@@ -544,7 +544,7 @@ class TclHooks:
             shown.cleared(cause=cause)
 
     def look_for_unseen(self) -> None:
-        """Say so if there are timers that were set before the inspector came."""
+        """Report timers that were set before the inspector came."""
         known = {str(timer.present) for timer in self.timers.values()}
         pending = [str(each) for each in self.tcl.splitlist(self.tcl.call("after", "info"))]
         scripts = [self.tcl.splitlist(self.tcl.call("after", "info", each))[0] for each in pending]
@@ -606,7 +606,7 @@ class TclHooks:
                 self.adapter.program.frame_began(self.clock)
 
     def next_frame(self) -> None:
-        """A loop of the program's own has Tcl do what is to be done: a frame ends."""
+        """The program's own loop lets Tcl handle events: a frame ends."""
         program = self.adapter.program
         if self._is_answering:
             return

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: Seconds whose nanoseconds need not be limited.
 _NEAR_S = 1e9
 _NS = 1_000_000_000
-#: As long as trio waits at most.
+#: The longest that trio waits.
 _LONGEST_S = 86_400.0
 
 
@@ -130,7 +130,7 @@ class TrioAdapter(Adapter):
             run.base_s = runner.clock.current_time() - run.clock.now_s
             runner.clock = self._clock_class(run)
             if self.program.waits is not None:
-                # The same order in every run.
+                # So that tasks run in the same order every time.
                 self._core._ALLOW_DETERMINISTIC_SCHEDULING = True
                 self._core._r.seed(0)
         self._runs.append(run)
@@ -241,7 +241,7 @@ class TrioAdapter(Adapter):
 
 class _Run:
     clock: Clock
-    sleeps: Sleeps  # What its tasks sleep
+    sleeps: Sleeps  # The sleeps of its tasks
 
     def __init__(self, runner: Any) -> None:
         self.runner = runner
@@ -287,7 +287,7 @@ class _Run:
 
 
 def _awaited_files(runner: Any) -> list[int]:
-    """Return the files that tasks of trio wait for, but that by which it is woken itself."""
+    """Return the files that tasks of trio wait for, except the one that wakes trio itself."""
     waiters = list(getattr(runner.io_manager, "_registered", {}).items())
     own = runner.entry_queue.wakeup.wakeup_sock.fileno()
     return [
@@ -311,7 +311,7 @@ def _clock_class(trio: Any) -> Any:
 
         def deadline_to_sleep_time(self, deadline: float) -> float:
             run = self._run
-            # Whatever could run has run.
+            # All tasks that could run have run.
             run.sleeps.settle()
             if deadline == inf:
                 return inf

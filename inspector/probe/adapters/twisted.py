@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from . import Capability
 
 _NS = 1_000_000_000
-#: Seconds of the epoch are whole multiples of 238 ns: after so long, a due time has been reached.
+#: Seconds of the epoch are multiples of 238 ns as floats: this much later, a due time is reached.
 _ROUNDING_NS = 500
 _OWN_TIME = "This reactor has a time of its own."
 
@@ -48,7 +48,7 @@ class TwistedAdapter(Adapter):
         reactor_type, self.call_type = base.ReactorBase, base.DelayedCall
         self.native_seconds = reactor_type.seconds
         init, call_later = reactor_type.__init__, reactor_type.callLater
-        # What is going to be used; better to know now than in the middle of a turn.
+        # What is used later, to fail now rather than in the middle of a turn.
         for name in ("doIteration", "wakeUp", "getDelayedCalls"):
             getattr(reactor_type, name)
         for name in ("cancel", "reset", "delay", "getTime", "active"):
@@ -101,7 +101,7 @@ class TwistedAdapter(Adapter):
         return dict.fromkeys(("pause", "rate", "step_timer", "step_time"), _OWN_TIME)
 
     def changed(self, clock: Clock) -> None:
-        # It sleeps for as long as was right before.
+        # Wake it, as it sleeps for as long as was right before.
         reactor, _ = self._of_clock(clock)
         if reactor is not None:
             reactor.wakeUp()
@@ -174,9 +174,9 @@ class ReactorHooks:
             if delay and self.follows_clock and not clock.is_plain:
                 wait_ns = clock.real_ns_until(clock.local_ns() + whole_ns(delay))
                 delay = None if wait_ns is None else wait_ns / _NS
-            # What is ready is handled in there, and what is due afterwards.
+            # This handles what is ready; what is due is called afterwards.
             result = wait(delay)
-            # What it does while it is held only answers.
+            # While it is held, a turn only answers events, and is no frame.
             if not clock.is_held:
                 program.frame_began(clock)
                 is_in_turn[0] = True
@@ -237,7 +237,7 @@ class ReactorHooks:
         if type(call) not in {self._adapter.call_type, self._call_type}:
             return
         call.__class__ = self._call_type
-        # A LoopingCall, by what it calls.
+        # A LoopingCall is named after what it calls.
         name = name_of(getattr(call.func, "f", call.func))
         if name == "Deferred.callback" and site:
             # Of deferLater: a function of the program waits for it.
@@ -268,11 +268,11 @@ class ReactorHooks:
             self._calling = call.func, timer
 
     def forget(self) -> None:
-        """Begin again, for another inspector or for none."""
+        """Start over, for another inspector or for none."""
         self._calling = None
 
     def _settle(self) -> None:
-        """The call before is over."""
+        """The call before is over and has not set itself again: clear its timer."""
         calling, self._calling = self._calling, None
         if calling is not None:
             calling[1].cleared()
@@ -311,7 +311,7 @@ class ReactorHooks:
 
 
 def _awaited_files(reactor: Any) -> list[int]:
-    """Return the files that are waited for but by the reactor itself."""
+    """Return the files that are waited for, except by the reactor itself."""
     own, found = reactor._internalReaders, getattr(reactor, "_selectables", {})
     return [file for file, selectable in list(found.items()) if selectable not in own]
 

@@ -172,7 +172,7 @@ class _Loop:
         self.loop: Callable[[], Any] = ref(loop)
         self.clock = clock
         self.pending: dict[int, _Handle] = {}  # The timers that wait, by identity
-        self.sleeps = Sleeps(adapter.program, clock)  # What its tasks sleep
+        self.sleeps = Sleeps(adapter.program, clock)  # The sleeps of its tasks
         self.base_s = float(adapter.native_time(loop)) - clock.local_ns() / _NS
 
     def time_s(self) -> float:
@@ -260,7 +260,7 @@ class _Handle(asyncio.TimerHandle):
         if self.shown is not None:
             shown, self.shown = self.shown, None
             if following.sleeps.woke(shown):
-                # Behind what the task does next.
+                # After the next step of the task, in which it may sleep again.
                 self._run()
                 following.loop().call_soon(following.sleeps.settle, shown)
                 return
