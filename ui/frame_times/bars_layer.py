@@ -36,14 +36,14 @@ from ..plotting.bulk_paint import fill_rects
 from ..plotting.column_picture import ColumnPicture
 from ..plotting.sheet_painter import color_of, kept_texts
 
-#: Down to here there are values of bars that go on beyond the plot.
+#: Height of the band at the top with the values of bars that go on beyond the plot.
 LABEL_BAND: Final = 24
 _DASH: Final = 6
 _LABEL_PAD: Final = 2
 _BEFORE_LABEL: Final = 8
-#: Of the width of the plot.
+#: Largest share of the plot's width.
 _WIDEST_NAMES: Final = 0.2
-#: Values that are kept as pictures: to write one takes ten times as long.
+#: Values that are kept as pictures; drawing one anew takes ten times as long.
 _MOST_DRAWN: Final = 64
 #: Wider bars over twice the budget are tinted, so that a stall does not flood the window.
 _WIDE: Final = 40
@@ -73,7 +73,7 @@ class BarsLayer:
         self._names: list[Label] = []
         # Budget lines from the top, in pixels of the screen
         self._lines: list[int] = []
-        # Those of the spikes that cover no name
+        # The values of spikes that cover no name of a budget
         self._values_beside: list[Label] = []
         self._laid_out_for: Hashable = None
         self._drawn_labels: dict[Hashable, QPixmap] = {}
@@ -81,7 +81,7 @@ class BarsLayer:
         self.use_font(QFont())
 
     def place(self, area: QRectF, ratio: float) -> None:
-        """Have the frames in an area of the plot, on a screen with so many pixels for each."""
+        """Set the area of the frames in the plot, and how many screen pixels are one of it."""
         self.area, self.ratio = area, ratio
         self.width = max(1, round(area.width() * ratio))
         self.height = round(area.height() * ratio)
@@ -163,7 +163,8 @@ class BarsLayer:
             x, y, wide, high = cast("tuple[int, int, int, int]", each.getRect())
             begin = x - self.area.left()
             left, right = max(int(begin * ratio), 0), min(math.ceil((begin + wide) * ratio), width)
-            # Within one rectangle rows are copied; within several, threads would blend spans.
+            # Clipped to one rectangle at a time, so that Qt copies rows; for several together, its
+            # threads would blend spans.
             painter.setClipRect(left, int(y * ratio), right - left, math.ceil(high * ratio) + 1)
             if pixmap is not None and self.series is not None:
                 pixmap.draw_columns(painter, left, right)
@@ -182,7 +183,7 @@ class BarsLayer:
     def _paint_labels(self, painter: QPainter, labels: Iterable[Label]) -> None:
         ratio, top = self.ratio, self.area.top()
         for label in labels:
-            # On whole pixels of the screen.
+            # Placed on whole pixels of the screen.
             at = (label.left - _LABEL_PAD) * ratio, (top + label.top) * ratio
             painter.drawPixmap(QPointF(*(round(each) / ratio for each in at)), self._drawn(label))
 
@@ -231,7 +232,7 @@ class BarsLayer:
     def _dashed_line(self, width: int, thickness: int) -> QPixmap:
         if self._dashes.size() != QSize(width, thickness):
             self._dashes = QPixmap(width, thickness)
-            # Between the dashes something light, to be seen over the bars too.
+            # Something light is between the dashes, so that the line is also seen over the bars.
             self._dashes.fill(self._behind)
             dash, color = _DASH * thickness, self._theme.color(ColorRole.MUTED)
             with QPainter(self._dashes) as painter:
@@ -242,7 +243,7 @@ class BarsLayer:
     def _lay_out(self) -> None:
         """Choose where lines of budgets and values are: beside the largest spikes, if they fit."""
         spikes, series = self.picture.spikes, self.series
-        # What comes to stand beside a spike may leave its value no room, and the line goes on.
+        # New bars beside a spike, or the line that moves on, may take the room of its value.
         beside = (series.end, self.line) if series is not None and len(spikes.places) else None
         laid_out_for = self.budgets_ns, self.top_ns, series is None, beside
         if spikes is self._spikes_shown and laid_out_for == self._laid_out_for:
@@ -270,7 +271,7 @@ class BarsLayer:
         reached_ns = below_values(self.top_ns, area.height(), texts.metrics.height())
 
         def is_free(begin: float, end: float) -> bool:
-            # The line of the instant shown lies over it, or will when that frame is the newest.
+            # The line of the instant shown crosses it, or will when the spike is the newest frame.
             is_crossed = begin - _BEFORE_LABEL <= line <= end + _LABEL_PAD
             return not is_crossed and not series.reaches(
                 reached_ns, window, begin - left, end - left
@@ -297,7 +298,7 @@ class BarsLayer:
             letters.addText(at, self.font, label.text)
             with QPainter(drawn) as painter:
                 painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-                # A rim, or the line of a budget would strike the text through; bars stay in sight.
+                # With a rim, no line of a budget strikes the text through, and bars stay in sight.
                 rim = QPen(self._theme.color(ColorRole.BG), HALO_SHARE * metrics.ascent())
                 rim.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
                 painter.strokePath(letters, rim)

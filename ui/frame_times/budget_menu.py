@@ -28,8 +28,8 @@ class BudgetMenu(QMenu):
         super().__init__("Budget", parent)
         # The choice of the budget that bars are coloured by
         self.colour_menu = QMenu("Colour by", self)
-        # Not the menu's own, which goes when the menu is cleared.
-        # Whether frames that only the inspector made too long are left out
+        # Whether frames that only the inspector made too long are left out. The menu is not its
+        # parent, as that would delete it when cleared.
         self.left_out_action = QAction("Leave out frames that only the inspector made late", parent)
         self.left_out_action.setCheckable(True)
         self.left_out_action.setToolTip(

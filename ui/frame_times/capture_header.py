@@ -38,21 +38,21 @@ if TYPE_CHECKING:
     from .frame_statistics import FoundStatistics
 
 _LONGEST_STREAM: Final = 200
-#: A box is as wide as the widest of its texts, in these bounds of characters.
+#: A box is as wide as the widest of its texts, within these numbers of characters.
 _LEAST_CHARACTERS: Final = 8
 _MOST_CHARACTERS: Final = 26
 #: Pixels beside the text in a box.
 _MARGIN: Final = 4
 _NO_STREAM: Final = "Choose what stands for a frame …"
-#: Of the row, also where the window is low.
+#: Height of the row, and its height in a low window.
 _HEIGHT, _LOW_HEIGHT = 76, 56
 _LEAST_NAME: Final = 150
 _SIDE: Final = 16
-#: A narrower row has the values of its tiles without what stands beside them.
+#: In a narrower row, the tiles have no texts beside their values.
 _LEAST_WITH_ASIDES: Final = 1160
-#: What a second box of choices takes of that.
+#: How much of the width a second box of choices takes.
 _WIDTH_OF_A_BOX: Final = 190
-#: A narrower one has its choices below its name, and one that is narrower still smaller numbers.
+#: In a narrower row the choices are below the name, and in one narrower still numbers are smaller.
 _LEAST_IN_A_ROW: Final = 1000
 _LEAST_WITH_LARGE: Final = 900
 
@@ -77,11 +77,11 @@ class CaptureHeader(QWidget):
         self.column_box = _Box("Column of frame times")
         self.column_box.activated.connect(self._choose_column)
         self.budget_button = menu_button("", "", menu)
-        # Opens the menu of columns beside the frame times; its menu is set by what shows them
+        # Opens the menu of columns beside the frame times, which the plot of columns sets
         self.columns_button = menu_button("Columns", "", QMenu(self))
         self.columns_button.setToolTip("Show columns of the capture below its frames")
         self.columns_button.hide()
-        # Has all of these where there is no room for them
+        # Offers all of these where there is no room for them
         self.options_button = menu_button("Options", "", QMenu(self))
         self.options_button.menu().aboutToShow.connect(self._offer_options)
         self.options_button.hide()
@@ -161,7 +161,7 @@ class CaptureHeader(QWidget):
         count = counted(len(session.timeline.frames), what)
         has_column = bool(capture.column) and len(capture.columns) < 2  # noqa: PLR2004 - no choice
         parts = (
-            # The program; its number and swap chain tell streams apart.
+            # The program without its number and swap chain, which only tell streams apart.
             "" if has_streams else capture.stream.partition(" (")[0],
             capture.format,
             f"column {capture.column}" if has_column else "",
@@ -238,7 +238,7 @@ class CaptureHeader(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Leave out what explains, and make numbers smaller, before names are cut."""
+        """Leave out explanations, and make numbers smaller, before names are cut."""
         width = self.width() / text_scale(self)
         has_both = not (self.stream_box.isHidden() or self.column_box.isHidden())
         free = width - _WIDTH_OF_A_BOX if has_both else width
@@ -257,7 +257,7 @@ class CaptureHeader(QWidget):
         self.options_button.setVisible(not has_room)
         if is_narrow is self.label.isHidden():
             return
-        # Below the name, in place of what the tool tip of the name has as well.
+        # The choices go below the name, in place of the label: the name's tool tip has its text.
         self.label.setVisible(not is_narrow)
         if is_narrow:
             self._texts.insertWidget(2, self._choices)

@@ -8,11 +8,11 @@ from inspector.formats.arrangement.frame_bars import USUAL_BUDGETS, top_of_scale
 from inspector.formats.arrangement.frame_series import FrameSeries
 from inspector.vocabulary import Measure
 
-#: Of 60 frames per second.
+#: The budget at 60 frames per second.
 DEFAULT_BUDGET_NS: Final = 16_666_667
 _SMALLEST_TOP_NS: Final = 1_000
 _LARGEST_TOP_NS: Final = 10**12
-#: One over the share of the frames in view that must be new for another scale.
+#: The scale is chosen again when more than one in this many frames in view has changed.
 _NEWS: Final = 32
 
 

@@ -48,7 +48,7 @@ SEVERITIES: Final[tuple[tuple[AnyFill, str], ...]] = (
     (SeverityFill(Severity.OVER_TWICE, Tone.STRONG), "over twice"),
     (Fill.INSPECTOR, "the inspector’s own share"),
 )
-#: What stands in a legend without an outline for what has one.
+#: Fills with an outline, and what represents them in a legend that cannot draw one.
 _EDGED: Final[dict[AnyFill, AnyFill]] = {Fill.INSPECTOR: Fill.INSPECTOR_EDGE}
 _HELP: Final = (
     "P50, P99: the time that this percentage of the frames does not exceed "
@@ -184,7 +184,7 @@ class OverviewHeader(_Header):
             self.over.set_text("", "")
             return
         self.p99.setText(f"P99 {format_duration(statistics.p99_ns)}")
-        # The unit stands before it, and there is no room for two.
+        # Without its unit: P99 before it has one, and there is no room for two.
         longest = format_duration(statistics.max_ns).removesuffix(" ms")
         self.longest.set_text(f"max {longest}", "Longest frame,")
         over = 0 if found is None else found.over

@@ -74,7 +74,7 @@ class FramePlot(PlottedFrames):
         moved = self._drag.move(place)
         if moved is None:
             return
-        # While something is dragged nothing is read.
+        # Nothing is read off while dragging.
         self.point_at(None)
         if self._choice_from is None:
             self.setCursor(Qt.CursorShape.ClosedHandCursor)

@@ -26,7 +26,7 @@ from ..kit.throttled_refresh import single_shot
 _PERIOD_MS: Final = 250
 #: Statistics take at most this share of the processor, whatever the range.
 _LARGEST_SHARE: Final = 0.02
-#: More frames are sorted beside the window's thread: 10 million take a second.
+#: More frames than this are sorted in a background thread: 10 million take a second.
 _MOST_AT_ONCE: Final = 500_000
 
 SAMPLES_TEXT: Final = "samples, not every frame: no percentiles, maximum or frames over budget"
@@ -39,7 +39,7 @@ class StatisticsWanted(Struct, frozen=True):
     budgets_ns: tuple[int, ...]  # Budgets to count against
     is_chosen: bool  # The frames were chosen; else they are what is in view
     are_samples: bool = False  # They are samples, so what depends on every frame cannot be said
-    # Frames over the first budget because of the inspector alone are left out.
+    # Whether frames that are over the first budget only because of the inspector are left out.
     without_inspector: bool = False
 
     def reader(self) -> Callable[[], FoundStatistics]:
@@ -59,7 +59,7 @@ class FoundStatistics(Struct, frozen=True):
     of: StatisticsWanted  # What was wanted
     statistics: FrameStatistics | None  # The statistics; None without frames
     left_out: int = 0  # How many frames were left out
-    # How many that were not are over the first budget by the inspector's share alone.
+    # How many of the others are over the first budget only by the inspector's share.
     by_inspector: int = 0
 
     @property
@@ -145,7 +145,7 @@ class PacedStatistics(QObject):
 
     def forget(self) -> None:
         self._wanted = self._shown = None
-        # What is asked for next is of another session.
+        # The next request will be about another session.
         self._pause.stop()
         self._background.cancel()
         self.found.emit(None)

@@ -31,7 +31,7 @@ class LoopChoice(QToolButton):
         self.setAutoRaise(True)
         self.setAccessibleName("Whose frames are shown")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        # Its own, so that it is filled whenever it opens: numbers of frames grow.
+        # A menu of its own, filled whenever it opens, because numbers of frames grow.
         self.setMenu(QMenu(self))
         self.menu().aboutToShow.connect(self.list_loops)
         self.hide()
@@ -59,7 +59,7 @@ class LoopChoice(QToolButton):
     def refresh(self) -> None:
         """Show the loop again if it is another one, or if there are more."""
         timeline = self._bridge.timeline
-        # Asked again and again: a check against a protocol takes thirty times as long.
+        # Compared first: isinstance with the protocol takes thirty times as long.
         shown = (len(timeline.loops), timeline.frames_of)
         if shown == self._shown:
             return
@@ -73,7 +73,7 @@ class LoopChoice(QToolButton):
     def _name(self, name: str, among: str) -> None:
         shown = one_line(name)
         end = "…" if len(shown) > _LONGEST_NAME else ""
-        # Beside the word "Frames".
+        # It stands beside the word "Frames".
         self.setText(f"of {shown[:_LONGEST_NAME]}{end}".replace("&", "&&"))
         self.setToolTip(as_plain(f"The frames shown are of “{shown}”, one of {among}"))
 

@@ -44,7 +44,7 @@ _GLYPHS: Final[dict[MarkKind, tuple[Glyph, str]]] = {
     MarkKind.COMMAND: (DOWN_TRIANGLE, "tick"),
     MarkKind.HELD: (BAR, "hatch"),
 }
-#: Pixels around a flag in which it is hit.
+#: Pixels around a flag that still count as on it.
 _REACH: Final = 6
 _MOST_LISTED: Final = 8
 _PAD: Final = 12
@@ -54,7 +54,7 @@ _PAD: Final = 12
 class MarksRow(QWidget):
     """Marks, bookmarks, hits, failures and what people did, on the axis of the frames."""
 
-    # Session time stood still at other pixels, from the left edge of the axis
+    # The pixels at which session time stood still have changed, from the left edge of the axis
     holds_moved = Signal(object)  # list[int]
     playhead_moved = Signal(object)  # int: a mark was double-clicked; its instant of session time
 
@@ -102,7 +102,7 @@ class MarksRow(QWidget):
         if self._marks is not None:
             self._marks.set_annotations(annotations)
             self.place()
-            # Their names may be others.
+            # Their names may have changed, even if their places have not.
             self.update()
 
     @Slot()
@@ -126,7 +126,7 @@ class MarksRow(QWidget):
         view, left, width = self._view, self._left, self._width
         self._present_ns = view.present_ns
         shown, is_past = (self.groups, self.ranges, width, self.line), view.playhead_ns is not None
-        # What comes after the instant shown is covered up to the present.
+        # When looking back, a veil reaches from the instant shown to the present, which moves.
         if left != self._shown_left:
             self.update()
         elif shown != self._shown or is_past or self._was_past:
@@ -174,7 +174,7 @@ class MarksRow(QWidget):
     @override
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)
-        # Only then: an override of event() would hear each paint.
+        # Filter events only then: an override of event() would be called for each paint.
         self.installEventFilter(self)
 
     @override

@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from .bars_layer import BarsLayer
 
 _PAD: Final = 6
-#: Height of the heads of frames that another panel marks, and the opacity of what is below.
+#: Height of the heads of frames that another panel marks, and the opacity of the shade below.
 _HEAD: Final = 5
 _SHADE: Final = 0.3
 #: A selected frame narrower than this is shown as a line.
 _NARROW: Final = 3
-#: How far below the top of a frame that lasts it is said for how long.
+#: How far below the top of a frame that goes on its duration is written.
 _TEXT_BELOW: Final = 12
-#: Pixels to either side of the pointer; of the frames there the longest is meant.
+#: The longest frame within this many pixels to either side of the pointer is read.
 _REACH: Final = 8
-#: Fewer frames than this are wide enough to be hit exactly.
+#: Up to this many frames within reach are wide enough to be hit exactly.
 _NARROW_FRAMES: Final = 3
 
 
@@ -81,7 +81,7 @@ class OverlayLayer:
     def has_any(self) -> bool:
         """Whether there is more than the line at the present."""
         view = self._view
-        # Asked with every refresh.
+        # Cheap tests first, as this is called in every refresh.
         if self.holds or self.empty_text or self.lasting is not None or self.marked is not None:
             return True
         is_bare = self.selected is None and self.readout is None
@@ -112,7 +112,7 @@ class OverlayLayer:
             paint_playhead(painter, self._theme, area, view, x_of)
             painter.restore()
             flags = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
-            # Lines of budgets and of the instant shown go around it.
+            # Cover the lines of budgets and of the instant shown, so that none crosses the text.
             place = painter.boundingRect(area, flags, self.empty_text)
             painter.fillRect(place.adjusted(-_PAD, 0, _PAD, 0), self._theme.color(ColorRole.BG))
             painter.setPen(self._theme.color(ColorRole.MUTED))
@@ -152,7 +152,7 @@ class OverlayLayer:
         scale = BarScale(round(area.height()), lasting.top_ns, lasting.budget_ns)
         painter.save()
         painter.translate(0, area.top())
-        # Over the last frame, which is drawn as wide as the one before it.
+        # Drawn over the last frame, which is as wide as the one before it.
         for fill, rects in lasting_bar(left, right, lasting.time_ns, scale).layers:
             fill_rects(painter, rects, color_of(fill, self._theme))
         painter.restore()
@@ -204,14 +204,14 @@ class OverlayLayer:
         painter.setBrush(Qt.BrushStyle.NoBrush)
         wide = round(right) - round(left) + 2
         painter.drawRect(QRectF(round(left) - 1.5, area.top() + 0.5, wide, area.height() - 1))
-        # A foot and a head that stay visible where the frame itself is a pixel wide.
+        # A foot and a head are visible even where the frame itself is a pixel wide.
         middle = round((left + right) / 2)
         painter.fillRect(QRectF(middle - 4, area.bottom() - 4, 8, 4), color)
         painter.fillRect(QRectF(middle - 4, area.top(), 8, 3), color)
 
 
 class FramePointer:
-    """Reads the slowest of the frames under the pointer, and has it shown."""
+    """Reads the slowest of the frames under the pointer, and shows it in the overlay."""
 
     def __init__(self, bars: BarsLayer, overlay: OverlayLayer) -> None:
         self._bars = bars
@@ -254,7 +254,7 @@ class FramePointer:
             return None
         frame = series.slowest_within(bars.measure, *frames)
         nearest = self._longest_near(x, series)
-        # Among frames within their budget the one that is pointed at is meant.
+        # If all frames near it are within their budget, the pointer means the one it is on.
         limit_ns = FrameBudget(bars.budgets_ns[0]).longest_ns if bars.budgets_ns else 0
         here_ns, longest_ns = (series.value_ns(bars.measure, each) for each in (frame, nearest))
         if longest_ns > max(here_ns, limit_ns):
@@ -309,7 +309,7 @@ def frame_readout(
         share = f"{100 * shown_ns[measure] / budget.budget_ns:.0f} %{over}"
         lines.append((f"of {budget_text(budget.budget_ns)}", share))
     if shares := shares_text(named_shares(frame.shares, frame.interval_ns), most=3):
-        # Below each other: in one line they would cover the plot.
+        # One below the other: in one line they would cover the plot.
         first, *others = shares.split(", ")
         lines += [("before it", first), *(("", other) for other in others)]
     lines += [

@@ -33,18 +33,18 @@ from ..plotting.sheet_painter import color_of
 from .duration_scale import DEFAULT_BUDGET_NS
 
 _HEIGHT: Final = SIZES["overview"]
-#: Of so many budgets; longer frames go up to the upper edge.
+#: This height of the strip, in pixels, stands for this many budgets.
 _SCALE_HEIGHT: Final = 20
 _SCALE_BUDGETS: Final = 3
 _PAD: Final = 1
 _GRIP: Final = 5
 _NARROWEST: Final = 4
-#: By how much of what is in view a key moves it, and how many times as much it shows.
+#: The share of the view by which a key moves it, and the factor by which a key zooms it.
 _PANS: Final = {Qt.Key.Key_Left: -0.5, Qt.Key.Key_Right: 0.5}
 _ZOOMS: Final = {Qt.Key.Key_Up: 1 / 1.5, Qt.Key.Key_Down: 1.5}
 _LEAST_FRAMES: Final = 1_200
 _LEAST_SECONDS: Final = 20.0
-#: How much room is made when the strip is full; then everything is drawn once more.
+#: Factor by which the strip is extended when it is full; everything is drawn again then.
 _GROWTH: Final = 1.15
 
 
@@ -79,7 +79,7 @@ class OverviewStrip(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        # All of it is painted, so nothing below it needs to be.
+        # It paints all of its area, so that Qt need not paint what is below.
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("Overview of the session")
         self.setToolTip("Drag to move the view, drag an edge to resize it")

@@ -72,13 +72,13 @@ _LONG_FRAMES: Final = (
     ("Next frame over twice its budget", "Shift+J", 1, True),
     ("Previous frame over twice its budget", "Shift+K", -1, True),
 )
-#: Milliseconds between pictures at best: less than between refreshes, so each is shown.
+#: Least milliseconds between pictures: less than between refreshes, so that each one is shown.
 _PLOT_MS: Final = 20
-#: The same of the whole session, and of numbers about its frames: both hardly change by a frame.
+#: The same for the whole session, and for numbers about its frames: a frame hardly changes either.
 _STRIP_MS: Final = 400
-#: What the header leaves free of the labels of the axis.
+#: The header leaves this much room for the labels of the axis.
 _WIDEST_LABEL: Final = "33.3 ms"
-#: Under this name settings keep that frames that only the inspector made late are left out.
+#: Settings key of whether frames that only the inspector made late are left out.
 _LEFT_OUT: Final = "frame_times.without_inspector"
 
 
@@ -92,7 +92,7 @@ class FrameTimesPanel(QWidget):
         self._bridge = bridge
         self._theme = theme
         self.view = SharedView.of(bridge)  # What is in view, shared with the lanes
-        # In this order Tab goes through them.
+        # Made in the order in which Tab goes through them.
         self.strip = OverviewStrip(theme, self)
         self.strip.moved = self.view
         self.ruler = Ruler(theme, self.view, self)
@@ -281,7 +281,8 @@ class FrameTimesPanel(QWidget):
 
     def choose_axis(self, x_axis: XAxis) -> None:
         self.view.set_x_axis(x_axis)
-        # Chosen in the menu, it is checked there even where there are no frames to count.
+        # The click has checked it in the menu, even if there are no frames to count: check the
+        # axis that is shown.
         self._checked_axis = None
         self._check_axis()
         self.strip.forget_picture()
@@ -314,7 +315,7 @@ class FrameTimesPanel(QWidget):
     def _on_view_changed(self) -> None:
         self._check_axis()
         if self.view.is_following:
-            # It moves with every frame, by less than a pixel there.
+            # The view moves with every frame, by less than a pixel of the strip.
             self._strip_throttle.request()
         else:
             self._mark_in_strip()
@@ -322,7 +323,7 @@ class FrameTimesPanel(QWidget):
 
     @Slot()
     def _on_news(self) -> None:
-        # A new frame is less than a pixel there, and its numbers are text.
+        # A new frame is less than a pixel of the strip, and the statistics are text.
         self._strip_throttle.request()
 
     @Slot()
@@ -609,7 +610,7 @@ class FrameTimesPanel(QWidget):
             lanes: The height of all lanes.
             room: The height for both.
         """
-        # Asked of each: a layout keeps what it was told when the window had another height.
+        # Each part is asked: a layout keeps sizes from when the window had another height.
         parts = (
             *(self.capture_header, self.strip, self._below_strip),
             *(self.ruler, self.plot, self.marks),

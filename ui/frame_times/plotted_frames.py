@@ -32,9 +32,9 @@ NONE_IN_FILE_TEXT: Final = "This {} holds no frames."
 NONE_SEEN_TEXT: Final = "No frames have been seen in this program."
 NO_SCENE_TEXT: Final = "No scene is open."
 _RECENT_FRAMES: Final = 600
-#: Room for the durations alone.
+#: Width in pixels of the durations alone.
 _SCALE_WIDTH: Final = 64
-#: Room at the right of the labels of durations, and of changed columns for the line at present.
+#: Room to the right of the labels of durations, and beside changed columns for the line at present.
 _LABEL_PAD: Final = 7
 _LINE_ROOM: Final = 4
 
@@ -65,7 +65,7 @@ class PlottedFrames(QWidget):
         self._empty_text = NO_SCENE_TEXT
         self._shown_axis = XAxis.FRAME
         self._shown_end = self._present_ns = 0
-        # Since it moved last: what is above all bars, and where the line at the present was
+        # Since the last move: the upper edge of all bars, and where the line at the present was
         self._highest = self._line_at = 0
         self._is_settled = False
         self._scale = DurationScale()
@@ -159,7 +159,7 @@ class PlottedFrames(QWidget):
         self.refresh(is_forced=True)
 
     def start_scale_at(self, budgets: int) -> None:
-        """Have the scale of durations go up to so many budgets at least."""
+        """Let the scale of durations reach up to at least this many budgets."""
         if budgets != self._scale.least:
             self._scale.least = budgets
             self.choose_scale()
@@ -180,7 +180,7 @@ class PlottedFrames(QWidget):
         if is_forced or (has_news and not self._is_settled):
             self._settle(is_forced=is_forced)
         elif view.present_ns != self._present_ns and not self._is_settled:
-            # In a view that stays the line at the present moves on.
+            # The view stays, but the line at the present moves on.
             self.update(self._bars.area.toAlignedRect())
         self._present_ns = view.present_ns
         if has_news or is_forced:
@@ -200,7 +200,7 @@ class PlottedFrames(QWidget):
         if took_ns <= FrameBudget(self._budget_ns).longest_missing_one_ns or any(
             clock.n == 0 for clock in timeline.path(timeline.frames_of)
         ):
-            # What stands still, or has ended, does not work.
+            # A loop that stands still or has ended is not at work on a frame.
             return None
         low, high = since_ns / NS_PER_SECOND, timeline.at_ns / NS_PER_SECOND
         text = f"{format_duration(took_ns)} so far"
@@ -280,7 +280,7 @@ class PlottedFrames(QWidget):
             return
         start, stop = self.view.visible_frames()
         if start <= frame < stop:
-            # New frames would push it out of sight.
+            # In a following view, new frames would push it out of sight.
             self.view.set_following(False)
         else:
             self.view.slide_to(series.start_of(frame))
@@ -340,10 +340,10 @@ class PlottedFrames(QWidget):
             if exposed.left() < area.left():
                 self._paint_scale(painter)
             if area.intersects(exposed):
-                # The stubs do not say that a region is one.
+                # The stubs do not say that a region can be iterated.
                 self._bars.paint(painter, cast("Iterable[QRect]", event.region()))
                 self._overlay.paint(painter, area)
-                # Of the axis, not of the time that is covered.
+                # Last, over the veil: names belong to the axis, not to the time that is veiled.
                 self._bars.paint_names(painter)
 
     def _paint_scale(self, painter: QPainter) -> None:
@@ -359,7 +359,7 @@ class PlottedFrames(QWidget):
             is_last = tick is ticks.ticks[-1]
             top = min(max(y - line / 2, 4.0), area.height() - line)
             if top < above:
-                # There is no room for it below the last one.
+                # This label has no room below the last one.
                 continue
             above = top + line
             text = f"{tick.label} {ticks.unit}" if is_last else tick.label
@@ -390,7 +390,7 @@ class PlottedFrames(QWidget):
     @Slot()
     def _align(self) -> None:
         if self.isHidden():
-            # Lanes stand alone.
+            # Only the lanes are shown.
             self.view.plots_left = 0
             return
         self._fit()
@@ -455,7 +455,7 @@ class PlottedFrames(QWidget):
         elif self.view.playhead_ns is not None or (is_moved and self._overlay.has_any):
             self.update(begin, 0, width, height)
         elif is_moved:
-            # All above the highest bar stays as it is, apart from the line at the present.
+            # Above the highest bar nothing changes but the line at the present.
             self.update(begin, top, width, height - top)
             if line != former:
                 self.update(left, 0, right - left, height)

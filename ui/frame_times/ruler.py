@@ -48,7 +48,7 @@ _GRIP_HEIGHT: Final = 7
 _LABEL_PAD: Final = 8
 _RADIUS: Final = 4
 _PAD: Final = 12
-#: In pixels; views further apart show the instants at other places.
+#: Pixels; views that differ by more show the instants at other places.
 _SAME_PLACE: Final = 1e-5
 _MIDDLE: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
@@ -106,7 +106,7 @@ class Ruler(QWidget):
 
     # The playhead was put somewhere: an instant of session time
     playhead_moved = Signal(object)  # int
-    # The pointer is where a press would put it, or leaves
+    # The pointer is where a press would put the playhead, or None when it has left
     approached = Signal(object)  # int | None
 
     def __init__(self, theme: Theme, view: SharedView, parent: QWidget | None = None) -> None:
@@ -189,7 +189,7 @@ class Ruler(QWidget):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         header = self._view.header
         if header is not None and header.isVisible():
-            # What stands beside it has the menu of both.
+            # The header beside the ruler has the menu for both.
             place = header.mapFromGlobal(event.globalPos())
             header.customContextMenuRequested.emit(place)
 
@@ -219,7 +219,7 @@ class Ruler(QWidget):
     @override
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        # Only then: an override of event() would hear each paint.
+        # Filter events only then: an override of event() would be called for each paint.
         self.installEventFilter(self)
 
     @override
@@ -268,7 +268,7 @@ class Ruler(QWidget):
 
     @Slot()
     def _repaint(self) -> None:
-        # What has moved on has the present where it is.
+        # This paint shows the present where it is now, so follow_present() has nothing to do.
         self._present = self._view.present_ns
         left, width = self._strip()
         if left != self._placed_at:
@@ -357,7 +357,7 @@ class Ruler(QWidget):
         def amend(inner: QPainter, _former: object) -> bool:
             if shift is None:
                 return False
-            # No text is there: each has had room before.
+            # The new part has no text: every text had room in the view before.
             begin, bottom = left + width - shift, row.bottom
             self._paint_ground(inner, begin)
             for x, _ in ticks:
@@ -403,7 +403,8 @@ class Ruler(QWidget):
         height = self.height() - top
         look = unit, ratio, self._theme.color(color).rgba(), height
         if look != self._handle_look:
-            # Kept, as smooth edges take as long as all the rest.
+            # The handle is kept as a picture, because antialiased edges take as long to paint as
+            # everything else.
             self._handle_look = look
             self._handle = QPixmap(math.ceil(2 * wide * ratio), math.ceil(height * ratio))
             self._handle.setDevicePixelRatio(ratio)

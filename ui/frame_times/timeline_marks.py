@@ -18,7 +18,7 @@ from inspector.formats.arrangement.frame_series import FrameSeries
 from inspector.timebase import NS_PER_MS, format_duration, format_instant
 from inspector.vocabulary import what_was_raised
 
-#: Up to so many new frames arrays are not worth it.
+#: For up to this many new frames, making arrays is not worth it.
 _FEW: Final = 12
 _SPACING: Final = 8
 _LISTED: Final = 6
@@ -39,7 +39,7 @@ class MarkKind(IntEnum):
 class MarkGroup(Struct, frozen=True):
     x: int  # Where the sign is, in pixels from the left edge of the view
     kind: MarkKind  # The most important kind in it
-    # For each kind in it, its number of the first and behind the last.
+    # For each kind in it, the number of its first entry and the one behind its last.
     entries: tuple[tuple[MarkKind, int, int], ...]
 
     @property
@@ -64,7 +64,7 @@ class TimelineMarks:
     def add_new(self) -> int:
         """Take over what is new; returns how many signs that adds."""
         timeline = self._timeline
-        # Asked with every refresh, mostly in vain.
+        # Compared first: this is called in every refresh, mostly with nothing new.
         records = (
             *(len(timeline.failures), len(timeline.marks), len(timeline.commands)),
             *(len(timeline.hits), len(timeline.holds)),
