@@ -6,13 +6,12 @@ from typing import Final
 
 from msgspec import Struct
 
-#: Room that a fitted range may leave at its right edge.
+#: Share of a fitted range that may be empty at its right edge.
 _FIT_ROOM: Final = 1 / 40
 _WIDEST: Final = 1.5
-#: In steps: a following range that would move by less has come to the same place again, with
-#: other last bits.
+#: In steps: a following range that would move by less is at the same place, apart from rounding.
 _SAME_PLACE: Final = 1e-3
-#: What stays in view at least, as a share of the range.
+#: At least this share of the range stays on the data.
 _LEAST: Final = 0.2
 
 

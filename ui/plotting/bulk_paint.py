@@ -16,8 +16,8 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 
 from inspector.formats.drawing.pixel_rects import PixelRects
 
-#: Fewer rectangles than this are copied to where Qt reads them: the wrapped pointer of an array
-#: takes as long to make as some twenty of them to fill.
+#: Fewer rectangles than this are copied to where Qt reads them: wrapping the pointer of an array
+#: takes as long as filling some twenty of them.
 _COPIED: Final = 1_024
 _NO_PEN: Final = QPen(Qt.PenStyle.NoPen)
 

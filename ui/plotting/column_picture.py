@@ -18,14 +18,14 @@ from inspector.vocabulary import Measure
 
 from .kept_picture import MovedPixmap
 
-#: Inverse share of a column's frames that may wait to be drawn.
+#: One in this many of a column's frames may wait to be drawn.
 _UNSEEN_SHARE: Final = 64
-#: In pixels; views further apart show the frames at other positions.
+#: Pixels; views that differ by more show the frames at other positions.
 _SAME_PLACE: Final = 1e-3
 
 
-#: Draws the frames of some columns of pixels of a window, without clipping; where these are the
-#: newest frames alone, they come last; without any of them columns are empty.
+#: Draws the frames of some columns of pixels of a window, without clipping. The last argument has
+#: the bars if these are the newest frames alone, else None; without a bar, the columns are empty.
 DrawColumns = Callable[[QPainter, FrameSeries, Window, range, Sequence[FrameBar] | None], Spikes]
 
 
@@ -54,7 +54,7 @@ class ColumnPicture:
         change redraws everything.
         """
         if window.width <= 0 or window.height <= 0:
-            # As narrow as that while the window is laid out; Qt paints on no such picture.
+            # It may be this narrow while the window is laid out; Qt cannot paint on such a picture.
             return 0, 0
         former = self._window
         if (
@@ -97,7 +97,7 @@ class ColumnPicture:
         end = min(end, window.width)
         empty = range(0)
         if shift and end < came:
-            # What is between is as empty as before.
+            # The columns in between are as empty as before.
             empty = range(came, window.width)
         elif shift:
             end = window.width

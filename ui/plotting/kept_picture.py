@@ -8,28 +8,28 @@ from typing import Any, Final, TypeAlias
 from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QFont, QPainter, QPixmap
 
-#: What pictures depend on: size, pixels of the device for each of the picture, and font.
+#: What pictures depend on: size, device pixels per pixel, and font.
 _Device: TypeAlias = tuple[QSize, float, QFont]
 
 
-#: Pixels of the device that a picture can move before it is copied.
+#: Device pixels by which a picture can move before it is copied.
 _ROOM: Final = 256
 
 
 class MovedPixmap:
     """A pixmap that is wider than what is shown of it: moving shows another part of it.
 
-    To copy all of it each time costs more than to paint what is new.
+    Copying all of it each time would cost more than painting what is new.
     """
 
     def __init__(self, width: int, height: int, ratio: float = 1.0) -> None:
-        """Make one, with pixels of the device and how many of them are one of the picture."""
+        """Make a pixmap with a size in device pixels, ``ratio`` of which are a pixel."""
         self.width, self.height = width, height  # What is shown of it
         self._ratio = ratio
-        # Where a pixel is more than one of the device, hatching does not move along with a painter.
+        # No room on finer screens: there, hatching does not move along with a painter.
         self._room = _ROOM if ratio == 1 else 0
         self._left = 0
-        # What is never moved needs no room.
+        # A picture that is never moved needs no room.
         self._pixmap = self._made(0)
 
     def _made(self, room: int) -> QPixmap:
@@ -110,7 +110,7 @@ class KeptPicture:
         if self._pixmap is None:
             self.painted += 1
             if is_moving and not is_same:
-                # What comes next finds pen and brush as after a copy.
+                # Restored, so that pen and brush are afterwards as they would be after a copy.
                 painter.save()
                 draw(painter)
                 painter.restore()

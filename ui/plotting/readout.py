@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from ..kit.theme import ColorRole, Theme
 from .shared_view import SharedView
 
-#: Opacity of the background over what comes after the instant that is looked back at.
+#: Opacity of the veil over what comes after the instant looked back at.
 _VEIL: Final = 0.5
 #: Label and value of a line; the first line is the heading.
 Line: TypeAlias = tuple[str, str]
@@ -19,9 +19,9 @@ Line: TypeAlias = tuple[str, str]
 _PAD: Final = 6
 _AWAY: Final = 14
 _BETWEEN: Final = 14
-#: Of the width of the plot.
+#: Largest share of the plot's width.
 _WIDEST: Final = 0.45
-#: So many lines are shown however low the plot is.
+#: At least this many lines are shown, however low the plot is.
 _LEAST_LINES: Final = 3
 _RIGHT: Final = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 _LEFT: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -37,7 +37,7 @@ def paint_playhead(
         return
     x, begin = round(x_of(shown)), round(area.left())
     if begin - 1 <= x <= begin:
-        # At the very beginning half of it would be cut off.
+        # At the very beginning half of the line would be cut off.
         x = begin + 1
     if playhead is not None and present is not None:
         if not theme.is_high_contrast:
@@ -78,7 +78,7 @@ def paint_readout(
         beside = metrics.horizontalAdvance(value) + _BETWEEN if value else 0
         room_for_label = int(inner.width()) - beside
         shown_label = label
-        # Eliding counts parts of pixels, which the width that is asked for leaves out.
+        # Checked first, because eliding counts fractions of pixels, which this width leaves out.
         if metrics.horizontalAdvance(label) > room_for_label:
             cut = Qt.TextElideMode.ElideRight
             shown_label = metrics.elidedText(label, cut, room_for_label)

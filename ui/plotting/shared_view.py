@@ -38,7 +38,7 @@ from .axis_range import AxisRange, ViewMode
 #: Initial range of a following view.
 FOLLOWED: Final = {XAxis.FRAME: 300.0, XAxis.TIME: 5.0}
 _SHORTEST: Final = {XAxis.FRAME: 0.1, XAxis.TIME: 1e-6}
-#: How far a following view with lanes moves at once: both pictures are scrolled then.
+#: A following view with lanes moves by at least this much, as two pictures are scrolled each time.
 _STEP: Final = {XAxis.FRAME: 2.0, XAxis.TIME: 2 / 60}
 #: Position of the present in a following view with lanes; predictions have the rest.
 PRESENT_AT: Final = 0.85
@@ -46,7 +46,7 @@ PRESENT_AT: Final = 0.85
 _NEAR_EDGE: Final = 0.1
 #: Margin on either side of a range that is brought into view, as a share of it.
 _ROOM: Final = 0.05
-#: Frames whose mean interval says where instants after the newest will be.
+#: The mean interval of this many frames predicts where instants after the newest will be.
 _RECENT: Final = 60
 _FAR: Final = 1e6
 
@@ -57,7 +57,7 @@ class SharedView(QObject):
     Positions on the axis are frames or seconds, as of the :class:`.FrameSeries`.
     """
 
-    #: There is another timeline; whether it goes on where the former one was.
+    #: Another timeline is shown; whether it goes on where the former one was.
     timeline_changed = Signal(bool)
     #: Another part is in view, or another axis.
     moved = Signal()
@@ -67,13 +67,13 @@ class SharedView(QObject):
     range_chosen = Signal(object)  # tuple[int, int] | None: its frames
     #: The pointer is elsewhere.
     hover_moved = Signal()
-    #: There is other room beside the plots, or lanes are shown or hidden.
+    #: The room beside the plots has changed, or lanes are shown or hidden.
     margins_changed = Signal()
     #: The playhead is elsewhere.
     playhead_shown = Signal()
-    #: There is another time on the ruler, or something else stands beside it.
+    #: The ruler shows another time, or something else is beside it.
     ruler_changed = Signal()
-    #: The newest is to be followed, and the present shown.
+    #: The user wants to follow the newest and see the present.
     live_requested = Signal()
 
     def __init__(self, parent: QObject | None = None, x_axis: XAxis = XAxis.FRAME) -> None:
@@ -90,18 +90,18 @@ class SharedView(QObject):
         self.time_name = "session time"
         self.ruler_clock_id = 0  # The clock whose local time the ruler shows; 0 for session time
         self.clocks: ClockPasts | None = None
-        # What stands beside the ruler, None for the name of its time alone
+        # The widget beside the ruler, None for the name of its time alone
         self.header: QWidget | None = None
         self.slide_ms = 0  # How long a jump to another part of the axis takes
-        # Whether timelines are seen whole at first, instead of at their newest frames
+        # Returns whether a timeline is shown whole at first, instead of its newest frames
         self.opens_whole: Callable[[], bool] = bool
-        # Whether session time passes while everything is held, as beside an attached program: what
-        # is in view stays then, with the line at the present
+        # Returns whether session time passes while everything is held, as it does for an attached
+        # program; the view and the line at the present then stay where they are
         self.passes_while_held: Callable[[], bool] = bool
-        # What the axis counts: without any frame always time, if lanes are shown
+        # What the axis counts; while there is no frame always time, if lanes are shown
         self.x_axis = self._wanted_axis = x_axis
         self.present_ns = 0  # The present as of the last refresh
-        # Where that is on the axis; None of a capture, all of which has passed
+        # Where the present is on the axis; None for a capture, all of which has passed
         self.present: float | None = None
         self._is_whole = False
         self._names_share = 0.0
@@ -175,12 +175,12 @@ class SharedView(QObject):
             self.following_changed.emit(self.is_following)
 
     def set_measure(self, measure: Measure) -> None:
-        """Have frames where the time that is looked at lies, see :class:`.FrameSeries`."""
+        """Place frames by the time that is looked at, see :class:`.FrameSeries`."""
         self._measure = measure
         if self.series is not None and self.series.measure != measure:
             self.series.measure = measure
             if self.chosen_frames is not None:
-                # The same frames, wherever they lie now.
+                # Keep the same frames chosen, wherever they lie now.
                 self.choose_frames(self.chosen_frames)
             self._move(lambda: None)
 
@@ -188,7 +188,7 @@ class SharedView(QObject):
         series, timeline = self.series, self.timeline
         if series is None or timeline is None:
             return
-        # Frames ask, and the lanes below them.
+        # Called by the frames, and by the lanes below them.
         series.read_new_frames()
         news = series, timeline.events_folded, timeline.at_ns, series.end
         if news != self._news:
@@ -233,11 +233,11 @@ class SharedView(QObject):
     def ruler_ticks(self, window: LaneWindow) -> tuple[list[tuple[int, str]], str]:
         """Return the ticks of the ruler in pixels, with their texts, and the unit of the texts."""
         if self.ruler_clock_id:
-            # More may become known of its past.
+            # Not kept: more may become known of the clock's past.
             return self._ruler_ticks(window)
         asked = window, self.x_axis, self.range.low
         if self._ticks is None or self._ticks[0] != asked:
-            # The ruler asks, and the lanes below it.
+            # Kept, because the ruler and the lanes below it both need them.
             self._ticks = asked, self._ruler_ticks(window)
         return self._ticks[1]
 
@@ -389,7 +389,7 @@ class SharedView(QObject):
         start, stop = series.frames_within(low, high)
         start, stop = max(start - 1, series.first), min(stop + 2, end)
         start = min(start, max(stop - 2, series.first))
-        # Copies: where frames are added nothing may hold on to what they are kept in.
+        # Copied: arrays of frames can grow only while nothing refers to them.
         at_ns = history.numpy("at_ns", start, stop).astype(np.float64)
         places = np.arange(start, stop) - 0.5 + series.counts_back
         recent = history.numpy("at_ns", end - _RECENT, end)
@@ -397,7 +397,7 @@ class SharedView(QObject):
         if len(recent) > 1:
             usual_ns = max((recent[-1] - recent[0]) / (len(recent) - 1), 1e3)
         if start == stop:
-            # Lanes that are not shown yet ask before there is a frame.
+            # Lanes that are not shown yet may call this before there is a frame.
             at_ns, places = np.zeros(1), np.array([-0.5])
         ends = ((at_ns[0] - _FAR * usual_ns), at_ns, at_ns[-1] + np.array([1.0, _FAR]) * usual_ns)
         beyond = (places[0] - _FAR, places, places[-1] + np.array([1.0, _FAR]))
@@ -477,7 +477,7 @@ class SharedView(QObject):
             return
         self._animation.stop()
         self._animation.setDuration(self.slide_ms)
-        # Each of these would move the view to where it is.
+        # Each of these calls would otherwise move the view to where it is already.
         with QSignalBlocker(self._animation):
             self._animation.setStartValue(QPointF(self.range.low, self.range.high))
             self._animation.setEndValue(QPointF(low, high))
@@ -535,7 +535,7 @@ class SharedView(QObject):
         x, shown = self.playhead, self.range
         if x is None or self.is_scrubbing or shown.low <= x <= shown.high:
             return
-        # From outside into the middle; from the edge on only as far as is needed.
+        # From far outside, it moves into the middle; from near the edge, only as far as needed.
         edge = shown.low if x < shown.low else shown.high
         if abs(x - edge) < _NEAR_EDGE * shown.span:
             self.pan((x - edge) / shown.span)
@@ -634,7 +634,8 @@ def _expects_news(bridge: SessionBridge) -> bool:
 
 
 def _note_move(view: SharedView, bridge: SessionBridge) -> None:
-    # A view that follows moves with the session, and a playhead that plays takes it along.
+    # The user moves the view unless it follows the session or is taken along by a playing
+    # playhead.
     if not (view.is_following or bridge.playhead.is_playing):
         bridge.refresh_timer.note_move()
 

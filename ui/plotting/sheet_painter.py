@@ -32,7 +32,7 @@ from .bulk_paint import fill_all
 
 _FLAGS: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 _WIDEST: Final = 1 << 14
-#: Texts that are kept for each of a few fonts.
+#: At most this many texts are kept for each of a few fonts.
 _MOST_TEXTS: Final = 4_000
 
 
@@ -61,7 +61,7 @@ class KeptTexts:
             kept = self._texts[text] = self._laid_out(text)
         drawn, height = kept
         if height > row.height:
-            # Kept, it would not be cut off.
+            # A kept text would not be clipped to the row.
             painter.drawText(QRectF(left, row.top, _WIDEST, row.height), _FLAGS, text)
         else:
             painter.drawStaticText(QPointF(left, row.top + (row.height - height) / 2), drawn)
@@ -78,7 +78,7 @@ class KeptTexts:
         return drawn, line.ascent() + line.descent()
 
 
-#: A text is kept for each font by what the font is, as long as it is one of the latest.
+#: Returns the texts kept for a font, compared by value, while it is one of the latest.
 kept_texts = lru_cache(maxsize=8)(KeptTexts)
 
 
@@ -97,11 +97,11 @@ def color_of(fill: AnyFill, theme: Theme) -> QColor:
 
 
 def small_texts(of: QWidget | QPainter) -> KeptTexts:
-    """Return texts in the font of what explains."""
+    """Return texts in the font of explanations."""
     return _small_texts(of.font())[0]
 
 
-# By the font around them, which is looked up once then: that takes as long as a text is drawn.
+# Kept by the surrounding font, because looking up both takes as long as drawing a text.
 @lru_cache(maxsize=16)
 def _small_texts(font: QFont) -> tuple[KeptTexts, float]:
     return kept_texts(small_font_of(font)), scale_of(font)
@@ -113,7 +113,7 @@ def new_sheet(painter: QPainter, theme: Theme) -> Sheet:
 
 
 def paint_sheet(painter: QPainter, sheet: Sheet) -> None:
-    """Paint everything, each colour of a layer in one call, and have the sheet empty."""
+    """Paint everything, each colour of a layer in one call, and empty the sheet."""
     former: QFont | None = None
     for kind, color, entries in sheet.parts():
         match kind:
@@ -153,7 +153,7 @@ def _pixels(colors: tuple[str, ...]) -> NDArray[np.uint32]:
 
 def _paint_columns(painter: QPainter, columns: Columns) -> None:
     height, width = columns.cells.shape
-    # The image does not own the array, which outlives it here.
+    # The image does not own the pixels, so the array must outlive it.
     pixels = np.ascontiguousarray(_pixels(columns.colors)[columns.cells])
     image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_RGB32)
     painter.drawImage(QRectF(columns.left, columns.top, width, columns.height), image)
