@@ -113,7 +113,7 @@ class LaneCanvas(LaneSurface):
         pressed, moved = self._drag.pressed, self._drag.move(place)
         if moved is None:
             return
-        # While something is dragged nothing is read.
+        # Nothing is read off while dragging.
         self.point_at(None)
         if self._is_resizing:
             self.set_header_width(int(place.x()))

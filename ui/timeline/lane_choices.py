@@ -22,7 +22,7 @@ from ..kit.layouts import menu_button
 from ..kit.theme import Theme
 
 _PAD: Final = 6
-#: Clocks that are listed for the ruler.
+#: At most this many clocks are listed for the ruler.
 _MOST_CLOCKS: Final = 100
 
 
@@ -30,7 +30,7 @@ _MOST_CLOCKS: Final = 100
 class LaneChoices(QWidget):
     """Names the time of the ruler beside it; a line to type into while lanes are filtered."""
 
-    # The clock whose local time the ruler is to show; 0 for session time
+    # The clock whose local time the ruler should show; 0 for session time
     ruler_chosen = Signal(int)
     kind_chosen = Signal(object, bool)  # LaneKind: a kind of lanes, and whether it is to be shown
 
@@ -140,7 +140,7 @@ class LaneChoices(QWidget):
         self._ruler_menu.clear()
         for number, each in known[: _MOST_CLOCKS + 1]:
             action = self._ruler_group.addAction(one_line(each).replace("&", "&&"))
-            # Of the text by itself, which Qt would take for HTML.
+            # By default the tool tip is the action's text, which Qt would take for HTML.
             action.setToolTip(as_plain(each))
             action.setCheckable(True)
             action.setChecked(number == chosen)
@@ -178,7 +178,7 @@ class NoLanes(QWidget):
     @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        # Only then: the lanes are painted dozens of times a second.
+        # Filter events only while visible: the lanes are painted dozens of times a second.
         self._above.installEventFilter(self)
         self.setGeometry(self._above.rect())
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 _MOST_PENDING: Final = 6
 _MOST_PREDICTED: Final = 40
-#: Predicted firings closer than this many pixels are only begun.
+#: Of firings that are predicted closer than this many pixels, only the first few are shown.
 _APART: Final = 3
 _MOST_CROWDED: Final = 6
-#: Predictions are found up to this share of the view behind its right edge.
+#: Predictions reach beyond the right edge of the view by this share of its width.
 _AHEAD: Final = 0.2
 _PHASE_DIGITS: Final = 5
 
@@ -53,14 +53,14 @@ class LaneForecasts:
         self._coming.clear()
 
     def begin(self, timeline: Timeline, window: LaneWindow) -> None:
-        """Take up what is in view; what is known moves along with one that moves by pixels."""
+        """Note what is in view; known predictions move along with a view that moves by pixels."""
         offset = window.low / window.per_pixel
         origin = round(offset)
         versions = timeline, timeline.mapping_version, timeline.structure_version
         place = window.width, round(window.span), round(offset - origin, _PHASE_DIGITS)
         self.away, made_for = origin - window.left, (versions, place)
         if made_for != self._made_for:
-            # The same object as long as it stays.
+            # Replaced only by another value, so that what is known can compare by identity.
             self._made_for = made_for
         self._timeline, self._window = timeline, window
 
@@ -71,7 +71,7 @@ class LaneForecasts:
             return ()
         table, kept = timeline.timers, self._coming.get(row.key)
         timers = pending.first(_MOST_PENDING)
-        # Without those that one of timeline and lanes has not been told of yet.
+        # This leaves out timers that only one of timeline and lanes knows yet.
         dues = table.session_dues(timers)
         if (
             kept is None

@@ -44,7 +44,7 @@ class LaneGestures:
             if row.key != self._canvas.chosen_key:
                 self.choose_row(row)
         elif self._is_kept and (chosen := self._canvas.row(self._canvas.chosen_key)) is not None:
-            # Lanes that came above it would push it out of sight.
+            # New lanes above it would push it out of sight.
             self._scroll_to(chosen)
 
     def let_go(self) -> None:
@@ -149,7 +149,7 @@ class LaneGestures:
         canvas.source_wanted.emit(row)
 
     def move(self, row: LaneRow, y: float) -> bool:
-        """Have a row change places with the one at a height, if both are beside each other.
+        """Let a row change places with the one at a height, if they are next to each other.
 
         Only the view changes, never the tree.
         """
@@ -275,7 +275,7 @@ class LaneGestures:
             self.choose_row(row)
             selection = subject_of(row)
             if selection.kind is not SelectionKind.NONE:
-                # What the menu is about, and the keys that stand in it.
+                # The menu, and the keys that are named in it, are about the selection.
                 canvas.subject_chosen.emit(selection)
         canvas.menu_requested.emit(row, on_screen)
 

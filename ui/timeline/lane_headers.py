@@ -31,15 +31,15 @@ _CHIP_FROM: Final = 44
 _CHIP: Final = 36
 _CHIP_PAD: Final = 8
 _LEAST_CHIP: Final = 24
-#: From a name to the sign of a clock that goes on, which is narrower than its button.
+#: Gap between a name and the sign of a clock that goes on, which is narrower than its button.
 _NAME_GAP: Final = 4
 _CONTROL: Final = 20
 _UNITS: Final = {"s": "seconds", "ms": "milliseconds"}
-#: Narrower headers have names only.
+#: Headers narrower than this have only names.
 _LEAST_WITH_CONTROLS: Final = 140
 USUAL_RATE: Final = "×1"
 INDENT: Final = 14
-#: Where the name begins, and where the sign for folding does.
+#: Where the name begins, and where the sign for folding begins.
 NAME_FROM: Final = 26
 FOLD_FROM: Final = 11
 

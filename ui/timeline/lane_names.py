@@ -119,7 +119,7 @@ class PlacedRows(NamedTuple):
         width = self.pinned_box.width()
         if placed.is_marked:
             painter.fillRect(0, placed.y, width, placed.height, theme.color(placed.ground))
-        # What is above the lanes ends with a line of its own.
+        # No line at the very top: what is above the lanes ends with one.
         if placed.row.kind is LaneKind.CLOCK and placed.y:
             painter.fillRect(0, placed.y, width, 1, theme.color(ColorRole.LINE))
 
@@ -257,7 +257,7 @@ class LaneNames:
         text, (begin, end) = state.note, room
         width = painter.fontMetrics().horizontalAdvance(text)
         left = begin if state.rate else end - width
-        # It gives way before a name is cut.
+        # The note is left out before a name is cut.
         if begin <= left <= end - width:
             painter.setPen(self._theme.color(ColorRole.MUTED))
             painter.drawText(QRect(left, placed.y, width + 1, placed.height), _FLAGS, text)

@@ -41,18 +41,18 @@ if TYPE_CHECKING:
     from .lane_rows import RowPlaces
     from .lane_surface import LaneSurface
 
-#: In pixels; what is nearer to the right edge may be cut off there.
+#: Pixels; a prediction nearer to the right edge than this may be cut off there.
 _WIDEST_PREDICTION: Final = 8
-#: Kinds of lanes of which it is known what has to stay for them to look the same.
+#: Kinds of lanes for which it is known on what their look depends.
 _OF_RECORDS: Final = frozenset(
     {
         *(LaneKind.MARKS, LaneKind.COMMANDS, LaneKind.FAILURES, LaneKind.HITS),
         *(LaneKind.TIMER, LaneKind.CALL),
     }
 )
-#: In pixels, less than can be seen: the present at the edge of a pixel is always in the same.
+#: Pixels, too few to be seen: with it, the present at the edge of a pixel is always in the same.
 _NUDGE: Final = 1e-4
-#: In pixels; views further apart show the lanes at other places.
+#: Pixels; views that differ by more show the lanes at other places.
 _SAME_PLACE: Final = 1e-5
 
 
@@ -67,7 +67,7 @@ class _Shown(NamedTuple):
 
 
 class _Records(NamedTuple):
-    """What has to stay for a row of records to look the same, but for its place."""
+    """What the look of a row of records depends on, apart from its place."""
 
     instants: Instants
     start: int  # The first in view
@@ -90,8 +90,7 @@ class _Marks(NamedTuple):
     present: int  # The pixel of the present
     per_pixel: float  # Nanoseconds of a pixel
     grid: frozenset[int]  # The lines from the ruler that can be seen
-    # For each row what has to stay for it to look the same; None where nothing is known that would
-    # tell.
+    # For each row what its look depends on; None where that is not known.
     rows: tuple[object, ...]
 
     def shift_from(self, former: _Marks | None) -> int | None:
@@ -111,7 +110,7 @@ class _Marks(NamedTuple):
         shift = self.origin - former.origin
         if not is_alike or not 0 <= shift < here.box.width() or self.present < former.present:
             return None
-        # What was beyond the right edge is painted anew.
+        # Lines that were beyond the right edge are painted with the new part.
         is_same_grid = {x for x in self.grid if x < former.end} == {
             x for x in former.grid if x >= self.origin
         }
@@ -128,7 +127,7 @@ class _SteadyBars:
         self._grown: dict[tuple[int, Row], GrownBar] = {}
 
     def begin(self, layout: ClockLayout, store: LaneStore, window: LaneWindow) -> None:
-        """Forget what may be another one in a view."""
+        """Forget the bars if a clock, or anything else they depend on, has changed."""
         clocks = store.clocks
         made_for = (
             *(store, clocks.version, clocks.rates_version, store.blocks.version),
@@ -157,7 +156,7 @@ class _SteadyBars:
         found = self._grown.get(place)
         if found is None:
             found = layout.grown(past, mark, self._window, row)
-            # Once it began before the view its rate stays at the left edge.
+            # The rate of a bar that began before the view stays at the left edge.
             if mark.is_steady and past.at_ns[mark.steps[0]] < self._window.low:
                 self._grown[place] = found
         return found
@@ -237,14 +236,14 @@ class LanePicture:
         self._marks = marks
         has_names = exposed is None or exposed.left() < left
         if bottom < height:
-            # To paint a few lines costs less than to copy them.
+            # Painting a few lines costs less than copying them.
             ground = (
                 (0, bottom, width, height - bottom)
                 if has_names
                 else (left, bottom, width - left, height - bottom)
             )
             self._ground(painter, QRect(*ground), grid)
-        # They cover what reaches over the left edge.
+        # The names cover what reaches over the left edge of the lanes.
         names = QSize(left, height)
         if self._states is None or self._states[0] != (rows, turn):
             shown_rows = (*rows.scrolled, *rows.pinned)
@@ -275,7 +274,7 @@ class LanePicture:
         marked = canvas.marked_things
         are_marked = None
         if any(thing.kind is SelectionKind.TIMER for thing in marked):
-            # What is set again and again is another timer each time.
+            # A timer that is set again and again has another number each time, so look at rows.
             are_marked = [(canvas.is_selected(row), canvas.is_pointed(row)) for row in shown]
         look = (
             (rows, pinned, viewport, first),
@@ -338,7 +337,7 @@ class LanePicture:
         )
 
     def _mark_of(self, window: LaneWindow, placed: PlacedRow, away: int) -> object:
-        """Return what has to stay for a row to look the same, but for its place."""
+        """Return what the look of a row depends on, apart from its place."""
         row, lane = placed.row, placed.row.lane
         if placed.is_marked or row.kind not in _OF_RECORDS:
             return None
@@ -516,7 +515,7 @@ class LanePicture:
             painter.setFont(canvas.small_font())
             lines = [(line, "") for line in canvas.reading.lines]
             room = QRectF(window.left, 0, window.width, bottom)
-            # The calls that are marked meanwhile are not to be covered.
+            # The readout must not cover the calls that are marked meanwhile.
             y = bottom if canvas.delayed else canvas.pointer.y()
             paint_readout(painter, lines, QPointF(canvas.pointer.x(), y), room, theme)
         painter.restore()
@@ -599,7 +598,7 @@ def _bands(mark: object, before: object, window: LaneWindow, away: int) -> list[
         edges = pixels_of(mark.instants, before.stop, mark.stop, window)
     predicted = set(mark.xs) ^ set(before.xs)
     if mark.room != before.room:
-        # The last one may have been cut off at the right edge, or is now.
+        # The last prediction may have been cut off at the right edge, or is now.
         predicted.update(mark.xs[-1:], before.xs[-1:])
     if predicted:
         first, last = min(predicted) - away - 1, max(predicted) - away + _WIDEST_PREDICTION
@@ -614,7 +613,7 @@ def _turn(canvas: LaneSurface) -> object:
     """Return what decides on texts, which change less often than pictures while time passes."""
     timeline, past = canvas.timeline, canvas.past
     at_ns = canvas.text_turn if timeline.is_running and past is None else timeline.at_ns
-    # A state of the past is led on when a later instant is looked at.
+    # The same state object is moved on when a later instant is looked at.
     past_ns = None if past is None else past.at_ns
     return at_ns, past, past_ns, timeline.structure_version, timeline.mapping_version
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _MOST_PATH = 4
 _MOST_LINES = 6
-#: Of more slices near the pointer, it is not worked out on which lines they are.
+#: With more slices than this near the pointer, it is not determined on which lines they are.
 _MOST_NESTED = 2_000
 
 #: Largest distance from the pointer, in pixels.
@@ -117,7 +117,7 @@ class LaneReader:
         delayed: tuple[DelayedCall, ...] = ()
         for block in self._store.blocks.within(number, at_ns, at_ns + 1):
             if self._delayed[0] != block:
-                # Reads events: once for each, not for each move of the pointer.
+                # This reads events, so it is done once for a block, not for each move.
                 self._delayed = block, tuple(self._delayed_by(block))
             delayed = self._delayed[1]
             lines += filter(None, (block_text(block), delayed_text(delayed), block_evidence(block)))

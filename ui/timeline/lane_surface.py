@@ -62,11 +62,11 @@ from .lane_rows import RowPlaces, is_about, subject_of
 
 _LEAST_HEADER: Final = 160
 _WIDEST_HEADER: Final = 400
-#: Pixels beside a text at the right edge.
+#: Pixels between a text and the right edge.
 _EDGE: Final = 8
 _BAR_WIDTH: Final = 10
 _BAR_PAD: Final = 2
-#: Part of a view that must have moved before lanes are folded away again.
+#: Share of the view by which it must have moved before lanes are folded away again.
 _FAR: Final = 0.2
 
 
@@ -88,13 +88,12 @@ class LaneSurface(QAbstractScrollArea):
     rows_arranged = Signal()
     #: The headers have another width or height.
     header_resized = Signal()
-    #: The button of a clock was pressed, or the chip with its rate, which is at a place in the
-    #: viewport.
+    #: The button of a clock was pressed, or the chip with its rate, at a place in the viewport.
     pause_pressed = Signal(int)
     rate_pressed = Signal(int, object)  # clock, QRect
-    #: A rate of a clock is to be typed.
+    #: The user wants to type a rate of a clock.
     other_rate_wanted = Signal(int)
-    #: The line of source code that a row comes from is to be opened.
+    #: The user wants to open the line of source code that a row comes from.
     source_wanted = Signal(object)  # LaneRow
 
     def __init__(self, parent: QWidget | None = None, view: SharedView | None = None) -> None:
@@ -112,7 +111,7 @@ class LaneSurface(QAbstractScrollArea):
         # is_live: Whether what headers show can be changed
         # has_controls: Whether clocks can be paused and have rates at all
         self.is_live = self.has_controls = True
-        # Why the session refuses a command, where its clocks allow different things
+        # Returns why the session refuses a command; set where clocks allow different things
         self.why_not: Callable[[Command], str] | None = None
         self.past: Timeline | None = None  # The state at the playhead; None for the present
         self._drawn_past: Timeline | None = None
@@ -123,7 +122,7 @@ class LaneSurface(QAbstractScrollArea):
         self.pointer: QPointF | None = None  # Where the pointer is in the lanes, None elsewhere
         self._selection = self._pointed = Selection()
         self._state_numbers: dict[int, dict[int, int]] = {}
-        # Headers as they are until clocks change, with what else each depends on.
+        # States of headers, kept until clocks change, each with what else it depends on.
         self._states: dict[LaneKey, tuple[object, HeaderState]] = {}
         self._states_at = (0, 0)
         self._rows_version = -1
@@ -136,7 +135,7 @@ class LaneSurface(QAbstractScrollArea):
         self._row_heights = _row_heights(0)
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        # One that takes no room lies over the lanes.
+        # Instead, a scroll bar that takes no room lies over the lanes.
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll_bar = OverlayScrollBar(self)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -182,9 +181,10 @@ class LaneSurface(QAbstractScrollArea):
         if not has_texts:
             is_settled = window.high < min(self.store.read_ns, self.present_ns)
             if is_settled and not is_other_past:
-                # All that is in view has passed.
+                # Everything in view has passed, so nothing changes.
                 return
-            # Names change with the texts, and where a clock does the picture sees to it.
+            # Without the names: they change with the texts, or with a clock, which the picture
+            # notices itself.
             changed.setLeft(window.left)
         self.viewport().update(changed)
 
@@ -195,7 +195,7 @@ class LaneSurface(QAbstractScrollArea):
             self.arrange_rows()
             return window
         low, high = self._quiet_at
-        # Looked at now and then: rows that come and go are no pleasure to read.
+        # Only now and then: rows that come and go all the time are hard to read.
         if abs(window.low - low) + abs(window.high - high) > _FAR * window.span:
             quiet, self._quiet = self._quiet, self._quiet_lanes()
             if self._quiet != quiet:
@@ -261,7 +261,7 @@ class LaneSurface(QAbstractScrollArea):
 
     def _room(self) -> tuple[int, int]:
         """Return from which pixel on lanes are, and on how many."""
-        # Asked several times in each refresh.
+        # Kept, because it is called several times in each refresh.
         made_for = self.viewport().width(), self.window().width()
         if made_for != self._room_for:
             self._room_for, scale = made_for, self.text_scale
@@ -396,7 +396,7 @@ class LaneSurface(QAbstractScrollArea):
         if self.past is not None:
             return header_state(row, self.past, is_past=True)
         if row.kind is LaneKind.CLOCK and row.is_folded:
-            # How many of its timers are pending changes with each call.
+            # Not kept: how many of its timers are pending changes with each call.
             return header_state(row, timeline, is_past=False)
         clocks = timeline.structure_version, timeline.mapping_version
         if clocks != self._states_at:
@@ -470,7 +470,7 @@ class LaneSurface(QAbstractScrollArea):
             self.viewport().update()
 
     def _follow_pointer(self, *, has_texts: bool) -> None:
-        """Take note that something else is under the pointer now; what it is, only with texts."""
+        """Note that something else may be under the pointer; it is read with the next texts."""
         place = self.pointer
         if place is None or not self.view.is_following:
             return
@@ -504,7 +504,8 @@ class LaneSurface(QAbstractScrollArea):
 
     @override
     def event(self, event: QEvent) -> bool:
-        # From the viewport, which has none: an override of viewportEvent() would hear each paint.
+        # The viewport passes it on, as it has no tool tip. An override of viewportEvent() would
+        # be called for each paint.
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             row = self.row_at(event.pos().y()) if event.pos().x() < self.header_width else None
             text = "" if row is None else self._header_tip(row, event.pos())
@@ -576,7 +577,7 @@ class LaneSurface(QAbstractScrollArea):
 
     @Slot()
     def _follow_view(self) -> None:
-        # A view that follows moves because of news, which are shown with the next refresh.
+        # A following view moves because of new events, which the next refresh shows.
         if not self.view.is_following:
             self._fold_away()
             if self.pointer is not None:

@@ -121,7 +121,7 @@ class LaneTree(QTreeView):
         self.setUniformRowHeights(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        # It is clear, and is not even asked to paint.
+        # It is transparent, and Qt need not even ask it to paint.
         self.setAutoFillBackground(False)
         self.viewport().setAutoFillBackground(False)
         self.setUpdatesEnabled(False)
@@ -134,7 +134,7 @@ class LaneTree(QTreeView):
         canvas.lane_chosen.connect(self._select_row)
 
     def update_rows(self) -> None:
-        """Take the rows of the canvas, if anybody reads them."""
+        """Take the rows of the canvas, if a screen reader reads them."""
         if not self.is_read():
             return
         canvas = self._canvas
@@ -142,7 +142,7 @@ class LaneTree(QTreeView):
         for row in self.lanes.rows:
             if row.has_parts and not row.is_folded:
                 self.setExpanded(self.lanes.index_of(row), True)
-        # Rows are read before the next paint.
+        # Lay out now: rows may be read before the next paint.
         self.doItemsLayout()
         self._select_row(canvas.row(canvas.chosen_key))
 

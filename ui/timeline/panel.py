@@ -50,15 +50,16 @@ from .lane_canvas import LaneCanvas
 from .lane_choices import LaneChoices, NoLanes
 from .lane_rows import subject_of
 
-#: Milliseconds between pictures at best: less than between refreshes, so each is shown.
+#: Least milliseconds between pictures: less than between refreshes, so that each one is shown.
 _LANES_MS: Final = 20
-#: Milliseconds between two pieces of a long log, in which others have their turn.
+#: Milliseconds between two pieces of a long log, which leave others their turns.
 _PAUSE_MS: Final = 2
-#: So many events more are worth a picture while others are left to read.
+#: While a log is read, there is a picture after this many more events.
 _SHOWN_AT_ONCE: Final = 100_000
 #: Settings key of the hidden kinds of lanes.
 _HIDDEN = "timeline.hidden"
-#: Was chosen since what happened beside lanes has a row of its own, and no lanes at first.
+#: Entry of choices made since marks and the like have a row of their own; older choices lack it,
+#: so their lanes are hidden at first.
 _ROW_OF_MARKS: Final = "marks_row"
 
 
@@ -80,7 +81,7 @@ class TimelinePanel(QWidget):
         self._restore_choices()
         self._make_actions()
         actions = self.fit_action, self.follow_action
-        # What is chosen about lanes; stands beside the ruler
+        # The choices about lanes, beside the ruler
         self.choices = LaneChoices(theme, self.canvas.choices.hidden, actions, self)
         self.no_lanes = NoLanes(self.choices, self.canvas.viewport())
         fill(self, self.choices, (self.canvas, 1), spacing=0)
@@ -104,7 +105,7 @@ class TimelinePanel(QWidget):
         store = LaneStore(has_rates=has_rates)
         store.set_annotations(self._bridge.annotations.items)
         strings = ("",) if session is None else session.history.strings
-        # Hidden, it is not painted for a long time, and the picture holds the lanes in it.
+        # A hidden canvas is not painted for a long time, while its picture keeps lanes alive.
         self.canvas.picture.forget()
         self.canvas.is_live = session is not None and not session.is_recorded
         self.canvas.has_controls = has_rates
@@ -137,14 +138,14 @@ class TimelinePanel(QWidget):
         is_due = self._throttle.is_waiting
         self.canvas.refresh_texts(are_painted=not is_due)
         if is_due:
-            # The paint of what is new is one for both.
+            # The refresh that is due paints the texts, too.
             self._drawn = ()
 
     @Slot(object)
     def _on_refreshed(self, events: int) -> None:
         is_moving = self._bridge.timeline.at_ns not in self._drawn[1:2]
         if events or is_moving:
-            # Texts first: what takes long is followed by a paint, which is then one for both.
+            # Texts first: the refresh takes long and ends with a paint, which serves both.
             self._text_throttle.request()
             self._throttle.request()
 
@@ -160,10 +161,10 @@ class TimelinePanel(QWidget):
             return
         store = self.canvas.store
         history = session.history
-        # While a long log is read, that is for turns in between.
+        # A long log is being read: the turns in between do that.
         is_reading = self._reads_on and store.cursor
         left = (history.end - store.cursor) if is_reading else self._read(history)
-        # Thousands of rows are not arranged for each piece.
+        # With thousands of rows, they are not arranged anew for each piece.
         keeps_rows = left > 0 and 0 < self._known <= store.cursor < self._known + _SHOWN_AT_ONCE
         self.canvas.keeps_rows = keeps_rows
         if not keeps_rows:
@@ -172,7 +173,7 @@ class TimelinePanel(QWidget):
         drawn = (store.cursor, self._bridge.timeline.at_ns, shown.low, shown.high)
         if drawn != self._drawn:
             self._drawn = drawn
-            # Predictions are from the playhead, beside what really happened.
+            # When looking back, predictions begin at the playhead, beside what really happened.
             is_past = self._bridge.playhead_ns is not None
             self.canvas.past = self._bridge.shown if is_past else None
             self.canvas.refresh(has_texts=not self._bridge.timeline.is_running)
@@ -185,7 +186,7 @@ class TimelinePanel(QWidget):
         self.notice.set_text(text)
 
     def _place(self, notice: QWidget) -> None:
-        """Have a notice over the lanes, beside their headers."""
+        """Lay a notice over the lanes, beside their headers."""
         notice.setContentsMargins(self.view.left_edge, 0, 0, 0)
 
     @Slot()
@@ -218,7 +219,7 @@ class TimelinePanel(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.view.make_room_for_lanes(are_shown=True)
-        # In the next turn, when it counts as visible.
+        # It passes on the request in the next turn, when the panel counts as visible.
         self._throttle.request()
 
     # ---------------------------------------------------------------- shared with others
@@ -416,7 +417,8 @@ class TimelinePanel(QWidget):
             )
         menu.addSeparator()
 
-    # Of connections to what is no QObject, PySide6 6.11 keeps a weak reference for ever.
+    # Slots of a QObject: for connections to anything else, PySide6 6.11 keeps a weak reference
+    # forever.
     @Slot()
     def _toggle_pinned(self) -> None:
         self.canvas.gestures.toggle_pinned()
