@@ -2,8 +2,8 @@
 
 ``local = (parent * n + off) // D`` in whole numbers. A change of rate at the parent's instant ``P``
 is ``off += P * (n_old - n_new)``, a pause is ``n = 0``: local time never jumps, and the inspector,
-which folds the events, arrives at the same nanosecond. The program's own clocks are below
-``time.monotonic_ns``, so every instant on the wire is one of that.
+which folds the events, arrives at the same nanosecond. The program's own clock is below
+``time.monotonic_ns``, in which every instant on the wire is given.
 
 Clocks are read on the program's threads and changed on the probe's. A reader takes no lock while
 all rates are 1: a change first withdraws the shift that readers add to the present instant, and
@@ -139,8 +139,8 @@ class Clock:
         # Called once, with the lock held, before local time first differs in pace from real time;
         # None afterwards
         self.before_first_change: Optional[Callable[[], None]] = None
-        # The numbers of that thread: Python's and the system's; those of the main thread if it is
-        # not known
+        # Python's and the system's number of that thread; those of the main thread if it is not
+        # known
         self.threads = (0, 0)
 
     def __repr__(self) -> str:

@@ -75,7 +75,7 @@ class Keyframe:
     def busy(self) -> list[tuple[int, str, int]]:
         """The clocks whose timers are not known yet because their threads are busy.
 
-        Each with the name of the thread, empty if it is not known, and since when it was asked.
+        Each with the name of its thread, empty if it is not known, and since when the slice waits.
         """
         return [
             (each.clock.number, each.clock.thread, each.asked_ns)

@@ -1,4 +1,4 @@
-"""The probe's end of a link: a thread that sends, receives, and lets go when the inspector goes."""
+"""The probe's end of a link: a thread that sends and receives, until the inspector goes."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ class Attachment:
         self._cost_ns, self._made, self._dropped = now_ns, made, dropped
 
     def end(self, *last: dict[str, Any], patience_ns: int = 0) -> None:
-        """Let the program go on, send what it has done until now, and close."""
+        """Let the program run, send the events that it has made until now, and close."""
         self.sampler.end()
         if self._tasks is not None:
             self._tasks.ask(0)
@@ -298,7 +298,7 @@ class Link:
     # ----------------------------------------------------------------- its thread
 
     def start(self) -> None:
-        """Begin, or go on after :meth:`stop`."""
+        """Begin, or continue after :meth:`stop`."""
         self._is_stopping = False
         try:
             # Discard what woke the thread before.
@@ -331,7 +331,7 @@ class Link:
         """End the link in good order: send what waits, and let everything run."""
         self.stop()
         if self._attachment is not None:
-            # An inspector that takes nothing for so long is gone.
+            # An inspector that takes nothing for this long is gone.
             self._end(wire.notification("Link.bye", {"reason": reason}), wire.SILENCE_NS)
         self._close_sockets()
         self._settled.set()
@@ -399,7 +399,7 @@ class Link:
         return connection in ready
 
     def _dial(self) -> None:
-        """Dial and say hello, or go on to wait for the answer after :meth:`stop`."""
+        """Dial and say hello, or continue to wait for the answer after :meth:`stop`."""
         try:
             if self._dialled is None:
                 self._dialled = _Stranger(dialled(self._address), _ANSWER_NS)

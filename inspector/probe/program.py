@@ -432,7 +432,7 @@ class Program(Texts):
             site: Its call site, see :meth:`call_site`.
             due_ns: Local time at which it should fire.
             period_ns: From one due instant to the next, 0 for a one-shot.
-            kind: ``TIMEOUT`` or one of the intervals.
+            kind: ``TIMEOUT`` or a kind of interval.
             handle: Kept with it for the adapter.
             at_ns: The instant at which it was set, if that is known.
         """

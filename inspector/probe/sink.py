@@ -87,7 +87,7 @@ class Sink:
 
     @property
     def has_room(self) -> bool:
-        """Whether a keyframe may go on: less than half of the window is in use."""
+        """Whether a keyframe may continue: less than half of the window is in use."""
         return self.unacknowledged + len(self._waiting) < _ROOM_AFTER_LOSS
 
     def acknowledge(self, events: int) -> None:

@@ -47,7 +47,7 @@ class Server:
         self.token = token
 
     def close(self) -> None:
-        """Stop listening, and let everything go on that an inspector holds."""
+        """Stop listening, and release everything that an inspector holds."""
         if self.address and _link is not None:
             _close("the program has stopped listening")
 

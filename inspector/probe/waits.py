@@ -1,7 +1,7 @@
 """Virtual time: which threads wait for what, and what happens once all of them wait.
 
 The program's clock is held. When every thread waits, the clock jumps to the next due instant, and
-the thread that is due then goes on alone until all wait again: so calls come in the same order in
+the thread that is due then runs alone until all wait again: so calls come in the same order in
 every run. What waits for something outside of the program, such as a socket, lets time pass as it
 does on the machine, or not at all.
 
@@ -296,7 +296,7 @@ class Waits:
 
         Args:
             due_ns: The local instant at which it has something to do.
-            poll: Waits for the files for so many seconds, ``None`` for ever.
+            poll: Waits for the files for a number of seconds, ``None`` for ever.
             wake: Ends the waiting of ``poll``, on any thread.
             has_calls: Whether there is something to call.
         """
@@ -322,7 +322,7 @@ class Waits:
             self._goals.append(goal)
 
     def give_up(self, goal: Goal) -> None:
-        """Forget a goal whose test goes on without it."""
+        """Forget a goal whose test no longer waits for it."""
         with self._lock:
             if goal in self._goals:
                 self._goals.remove(goal)

@@ -3,7 +3,7 @@
 The help page *Protocol* is the specification. On a stream, a frame is a length of four bytes
 (little-endian, counting what follows), a type byte and the payload. Every limit is checked before
 memory is taken for what it limits. :class:`WireError` means that the other side does not follow
-the protocol: tell it and close the link.
+the protocol: refuse its message and close the link.
 """
 
 from __future__ import annotations

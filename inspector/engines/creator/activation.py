@@ -104,7 +104,7 @@ class Activator:
                 self.disable_components(child)
 
     def end_component(self, component: Component) -> None:
-        """Make the calls of a component's destruction."""
+        """Call the methods of a component that is being destroyed."""
         self._phases.disable(component)
         if component.life.is_loaded and defines(component, "on_destroy"):
             call_reported(component, methodcaller("on_destroy"))

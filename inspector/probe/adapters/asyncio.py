@@ -629,7 +629,7 @@ class LoopHooks:
                 due_ns = whole_ns(handle._when) - self._base_ns
                 self._describe(handle, *adapter.names.pending_name_and_site(handle), due_ns)
                 if not handle._scheduled or handle._cancelled:
-                    # Its thread, which was busy, has gone on meanwhile.
+                    # Its thread, which was busy, has changed it meanwhile.
                     number = self.number_of(handle)
                     if self.timers.pop(id(handle), 0) and number:
                         adapter.program.cleared(number)

@@ -232,7 +232,7 @@ class APSchedulerAdapter(JobsAdapter):
             self._sites[id(scheduler), job.id] = site
 
     def _submitted(self, scheduler: Any, job_id: str) -> None:
-        # It has a lock of its own, in which it tells of jobs that are added.
+        # Not under our lock: the scheduler holds its own while it reports jobs that are added.
         is_last = scheduler.get_job(job_id) is None
         with self._lock:
             self.called((id(scheduler), job_id), is_last=is_last)

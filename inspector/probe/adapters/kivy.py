@@ -76,7 +76,7 @@ class KivyAdapter(Adapter):
                 if adapter._is_turning:
                     self._dt, self._last_tick = self.time() - self._last_tick, self.time()
                     return self._last_tick
-                # Virtual time goes on from frame to frame.
+                # Virtual time advances from frame to frame.
                 next_s = self._last_tick + 1 / (getattr(self, "_max_fps", 0) or _VIRTUAL_FPS)
                 program.sleep_until(adapter._clock, adapter._local_ns(next_s))
             waits[0] = True

@@ -47,7 +47,7 @@ class PandaAdapter(Adapter):
         self._shown: dict[Any, tuple[Timer, float]] = {}
         self._frame_ns: Optional[int] = None
         self._limit_ns = 0
-        # Panda3D does not tell the frame rate to which it limits itself.
+        # The shortest recent frame, as Panda3D does not tell to which rate it limits itself.
         self._shortest_ns = 0
         self._mode: Any = None
         self._base_s: float = 0.0
@@ -103,7 +103,7 @@ class PandaAdapter(Adapter):
             self._slave_clock()
         if self.program.emit is not None and clock.is_held:
             self.program.wait_while_held(clock, self._keep_alive)
-        # Virtual time goes on from frame to frame.
+        # Virtual time advances from frame to frame.
         limit_ns = self._limit_ns or (FRAME_NS if self.program.waits is not None else 0)
         if limit_ns and self._frame_ns is not None and not self._is_turning:
             self.program.sleep_until(clock, self._frame_ns + limit_ns, self._keep_alive)

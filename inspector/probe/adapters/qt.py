@@ -1,7 +1,7 @@
 """PySide6 and PyQt6: QTimer, QBasicTimer, startTimer, singleShot and QElapsedTimer.
 
 A timer of Qt is a number that an object holds and the event dispatcher of its thread serves. Only
-the dispatcher is told to serve it sooner, later or not at all: the object, its interval and the
+the dispatcher is made to serve it sooner, later or not at all: the object, its interval and the
 way it is called stay Qt's, and a held program has nothing to wake up for.
 """
 
@@ -77,7 +77,7 @@ class QtAdapter(Adapter):
             loop.begin_to_follow()
 
     def run_again(self) -> None:
-        """Let the loops of this thread run again, all of which were told to end."""
+        """Let the loops of this thread run again after exit() has ended all of them."""
         application = self.core.QCoreApplication.instance()
         if application is not None:
             # After exit(), loops end at once until the main loop has run again.
@@ -392,7 +392,7 @@ class QtLoop:
         self.timers.clear()
 
     def find_timers(self) -> Iterator[None]:
-        """Take over timers that were started, and give up those that were stopped, before."""
+        """Take over timers that were started, and give up those stopped, without an inspector."""
         core = self.adapter.core
         dispatcher = core.QAbstractEventDispatcher.instance()
         thread, own_timers = core.QThread.currentThread(), self.adapter.own_timers

@@ -246,7 +246,7 @@ class TkinterAdapter(Adapter):
                 timer.shown = None
 
     def forked(self) -> None:
-        # Tcl does not go on in a child.
+        # Tcl does not work in a forked child.
         hooks, self._interpreters = self._interpreters, {}
         for each in hooks.values():
             self.program.remove_clock(each.clock)
@@ -303,7 +303,7 @@ class TkinterAdapter(Adapter):
             hooks.call(partial(hooks.clear, timer, cause))
 
     def _keep_alive(self) -> None:
-        """Have windows answer while a loop of the program's own sleeps."""
+        """Let windows answer while the program's own loop sleeps."""
         for hooks in list(self._interpreters.values()):
             if hooks.thread == get_ident() and hooks.is_own_loop:
                 hooks.pump()
@@ -327,7 +327,7 @@ class _TclTimer:
 
     @property
     def is_idle(self) -> bool:
-        """Whether it is called as soon as nothing else is to be done."""
+        """Whether it is called as soon as Tcl has nothing else to do."""
         return bool(self.ms == "idle")
 
     def set(self) -> Any:
@@ -342,7 +342,7 @@ class _TclTimer:
         return self.present
 
     def cancel_in_tcl(self) -> None:
-        """Have Tcl forget when it is due, but not what it calls."""
+        """Cancel it in Tcl without deleting the command that it calls."""
         tcl = self.hooks.tcl
         if self.script is None:
             self.script = tcl.splitlist(tcl.call("after", "info", self.present))[0]
@@ -365,7 +365,7 @@ class _TclTimer:
             self.present = hooks.tcl.call("after", -(-real_ns // _MS), self.script)
 
     def cancel(self) -> None:
-        """Have Tcl forget it, as the program wants."""
+        """Cancel it, as the program wants."""
         adapter = self.hooks.adapter
         if self.shown is not None:
             self.shown.cleared(adapter.program.call_site(1))

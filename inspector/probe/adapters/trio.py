@@ -202,7 +202,7 @@ class TrioAdapter(Adapter):
                 self._report_timer(run, deadline, scope, task, site)
                 shown = None
                 if deadline != scope._registered_deadline:
-                    # Its thread, which was busy, has gone on meanwhile.
+                    # Its thread, which was busy, has changed it meanwhile.
                     shown = run.shown.pop(scope, None)
                 if shown is not None:
                     shown.cleared()

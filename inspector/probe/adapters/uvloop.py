@@ -204,7 +204,7 @@ class _Loop:
 
 
 class _Handle(asyncio.TimerHandle):
-    """A timer of a program, with the one of libuv that serves it."""
+    """A timer of the program, with libuv's timer that serves it."""
 
     __slots__ = ("asked_ns", "due_ns", "following", "native", "shown")
 
@@ -245,7 +245,7 @@ class _Handle(asyncio.TimerHandle):
             sleeps, asked_ns = following.sleeps, self.asked_ns
             self.shown = sleeps.set(task, frame, described, self.due_ns, asked_ns, self)
         if id(self) not in following.pending:
-            # Its thread, which was busy, has gone on meanwhile.
+            # Its thread, which was busy, has changed it meanwhile.
             self.shown.cleared()
 
     def reached(self) -> None:
