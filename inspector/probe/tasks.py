@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 #: Tasks are read for little more than this in one go: other threads wait for 4 ms at most.
 SLICE_NS = 1_500_000
 _PER_LOOK = 4
-#: The shortest pause before tasks are reported again, as a multiple of the time that it took.
+#: The shortest pause before tasks are reported again, as a multiple of how long reporting took.
 _PAUSES = 50
 _MOST_FRAMES = 100
 _END = object()

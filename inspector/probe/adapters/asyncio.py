@@ -51,8 +51,8 @@ _THINNED = (
     "Very many timers: of the tasks that wait for less than a second, 1 in {} is followed, "
     "so that the program keeps its speed."
 )
-#: Identities of tasks have equal distances: their remainders would all be the same. The last bits
-#: of their products with this are spread evenly.
+#: Identities of tasks are evenly spaced: their remainders would all be the same. The last bits of
+#: their products with this number are spread evenly.
 _SPREAD, _SPREAD_BITS = 586_682_221, 2**34 - 1
 #: Most sleeps whose names are kept.
 _MOST_KNOWN = 10_000

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from . import Capability
 
 _MS = 1_000_000
-#: If Tcl calls a timer earlier than this, it is not due by the clock yet.
+#: If Tcl calls a timer earlier than this before it is due by the clock, the timer waits on.
 _EARLY_NS = 1_000_000
 #: Tcl's flag: do not wait for an event.
 _DONT_WAIT = 2
