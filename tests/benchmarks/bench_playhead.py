@@ -33,6 +33,7 @@ from ui.plotting.shared_view import SharedView
 from ui.session.bridge import SessionBridge
 from ui.window.application import make_application
 from ui.window.contents import WindowContents
+from ui.window.garbage import GarbageCollection
 from ui.window.main_window import MainWindow
 from ui.window.settings import Settings, SettingsFile
 
@@ -124,12 +125,14 @@ def _shown(bridge: SessionBridge) -> MainWindow:
     WindowContents(window, bridge)
     # As the program does when it is complete.
     gc.collect()
-    gc.freeze()
+    GarbageCollection(bridge, window)
     return window
 
 
 def _close(window: MainWindow) -> None:
-    gc.unfreeze()
+    garbage = window.findChild(GarbageCollection)
+    assert garbage is not None
+    garbage.finish()
     window.close()
     window.bridge.close()
     window.deleteLater()

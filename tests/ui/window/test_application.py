@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import json
-import linecache
 import logging
 import os
 import signal
@@ -24,7 +23,6 @@ from inspector.exit_codes import ExitCode
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import scene_file
 from tests.ui.shell import open_shell
-from ui.window.completion import give_back_memory
 from ui.window.process import FaultReporter, Interrupts
 from ui.window.settings import SettingsFile
 
@@ -385,36 +383,6 @@ def test_that_a_scene_whose_name_is_no_utf_8_is_shown_and_kept_in_the_settings(
     assert "Traceback" not in done.stderr
     settings = SettingsFile(tmp_path / "timeline-inspector" / "settings.json").load()
     assert settings.recent_scenes == (str(scene),)
-
-
-def test_that_sources_that_were_read_are_not_kept() -> None:
-    linecache.getlines(__file__)
-    assert __file__ in linecache.cache
-
-    give_back_memory()
-
-    assert linecache.cache == {}
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="not available elsewhere")
-def test_that_memory_between_things_that_stay_is_given_back() -> None:
-    code = """
-import ctypes, os, sys
-from inspector.window_loader import load_ui
-give_back_memory = load_ui("window.completion").give_back_memory
-def resident():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-if not hasattr(ctypes.CDLL(None), "malloc_trim"):
-    sys.exit(0)
-blocks = [b"x" * 60_000 for _ in range(2_000)]
-kept = blocks[::50]
-del blocks
-before = resident()
-give_back_memory()
-sys.exit(before - resident() < 80_000_000)
-"""
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 UNTIL_IT_IS_CLOSED = """
