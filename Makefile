@@ -14,8 +14,6 @@ SYSTEM_PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 
 ARGS ?=
 # Processes that share the tests, or 0 for a debugger: make test WORKERS=0
 WORKERS ?= auto
-# Forked ones need not collect them again. On macOS, libraries do not survive that.
-SHARED := $(if $(filter Linux,$(shell uname -s)),-p tests.forking --forks,--dist worksteal -n) $(WORKERS)
 
 # Compiled modules are kept: hundreds of programs that tests start would compile the same ones.
 unexport PYTHONDONTWRITEBYTECODE
@@ -40,12 +38,12 @@ run: $(VENV)/.installed
 
 test: check
 	@.ci/qt-libraries $(PYTHON)
-	$(PYTHON) -m pytest $(SHARED)
+	$(PYTHON) -m pytest -n $(WORKERS) --dist worksteal
 
 test-full: check
 	@.ci/qt-libraries $(PYTHON)
 	TIMELINE_INSPECTOR_FUZZ=$${TIMELINE_INSPECTOR_FUZZ:-50} HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} \
-		$(PYTHON) -m pytest $(SHARED) -o timeout=3600 -o faulthandler_timeout=7200
+		$(PYTHON) -m pytest -n $(WORKERS) --dist worksteal -o timeout=3600 -o faulthandler_timeout=7200
 
 check: $(VENV)/.installed-dev
 	$(PYTHON) -m ruff check .
