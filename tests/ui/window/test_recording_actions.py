@@ -173,7 +173,7 @@ def test_that_a_problem_of_the_disk_is_shown_while_the_scene_is_held(
     writer = _recorder(shell)._writer
     assert writer is not None
 
-    monkeypatch.setattr(writer, "_problem", "The disk is full: it ends here.")
+    monkeypatch.setattr(writer, "problem", "The disk is full: it ends here.")
 
     qtbot.waitUntil(lambda: _notice(shell) == "Not recorded. The disk is full: it ends here.")
     qtbot.waitUntil(lambda: not _shows_recording(shell))

@@ -16,7 +16,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QApplication, QLabel, QSplitter, QSplitterHandle, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QSplitter, QWidget
 from typing_extensions import override
 
 from ...kit.guards import guarded
@@ -24,6 +24,8 @@ from ...kit.layouts import fill
 
 #: Input of the user, which ends the animation.
 _INPUT: Final = frozenset({QEvent.Type.MouseButtonPress, QEvent.Type.KeyPress, QEvent.Type.Wheel})
+#: Events of a splitter after which its handle may have another size.
+_LAYS_OUT: Final = frozenset({QEvent.Type.Show, QEvent.Type.Resize, QEvent.Type.LayoutRequest})
 
 
 @guarded
@@ -164,17 +166,6 @@ class PanelPlace(QWidget):
         self.window_closed.emit()
 
 
-class _UnseenHandle(QSplitterHandle):
-    """A handle that can be dragged but is not painted."""
-
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        # Hides all but one pixel: Qt takes an empty mask for none, and would paint the handle with
-        # all that is below it. The mouse also finds it outside of its mask.
-        self.setMask(QRegion(0, 0, 1, 1))
-
-
 class SharesHeight(Protocol):
     """A widget above the lanes that determines how high it is."""
 
@@ -203,10 +194,6 @@ class Arrangement(QSplitter):
         self.addWidget(below)
         self.splitterMoved.connect(self._note_share)
 
-    @override
-    def createHandle(self) -> QSplitterHandle:
-        return _UnseenHandle(self.orientation(), self)
-
     def set_share(self, permille: int) -> None:
         self.permille = min(max(permille, 0), 999)
         self._share_out()
@@ -230,6 +217,10 @@ class Arrangement(QSplitter):
     def event(self, event: QEvent) -> bool:
         """Share the height out again when the lanes need another one."""
         is_handled = super().event(event)
+        if event.type() in _LAYS_OUT:
+            # Leaves the handle unpainted: Qt unmasks it when it is resized, takes an empty mask for
+            # none, and finds it with the mouse outside of its mask, too.
+            self.handle(1).setMask(QRegion(0, 0, 1, 1))
         if event.type() == QEvent.Type.LayoutRequest and not self.permille:
             self._share_out()
         return is_handled
