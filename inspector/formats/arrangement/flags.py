@@ -104,7 +104,8 @@ def lay_out_marks(  # noqa: PLR0913 - a row and what is in it
 ) -> int:
     """Lay out signs, the leftmost first, and names; return how many names are shown in full.
 
-    No name crosses one of the lines, which go from top to bottom.
+    No name crosses one of the lines, which go from top to bottom: it ends before a line, or begins
+    after one where there is no room between that and the sign.
     """
     scale = sheet.scale
     height = round(_RANGE * scale)
@@ -123,16 +124,16 @@ def lay_out_marks(  # noqa: PLR0913 - a row and what is in it
         if not mark.name:
             continue
         start, end = mark.x + beside, until
+        width = sheet.width_of(mark.name)
+        least = min(width, _LEAST_NAME * scale)
         for line in sorted(lines):
-            if mark.x <= line <= start:
-                # The line crosses the gap between sign and name, so the name begins after the line.
+            if mark.x <= line < start + least + behind:
                 start = max(start, line + beside // 2)
             elif start < line < end:
                 end = line
         room = end - start - behind
-        is_whole = sheet.width_of(mark.name) <= room
-        whole += is_whole
-        if is_whole or room >= _LEAST_NAME * scale:
+        whole += width <= room
+        if room >= least:
             sheet.text(3, sheet.colors["muted"], mark.name, start, row, room)
     return whole
 

@@ -200,9 +200,13 @@ def test_that_flags_have_names_as_long_as_there_is_room(marked: Marked, timeline
 
 
 @pytest.mark.parametrize(
-    ("lines", "left"), [((), 109), ((101,), 109), ((106,), 110), ((100, 106), 110), ((300,), 109)]
+    ("lines", "left"),
+    [
+        *(((), 109), ((101,), 109), ((106,), 110), ((100, 106), 110)),
+        *(((114,), 118), ((100, 114), 118), ((300,), 109)),
+    ],
 )
-def test_that_a_name_stands_behind_the_line_that_crosses_its_sign(
+def test_that_a_name_stands_behind_a_line_that_leaves_it_no_room(
     lines: tuple[int, ...], left: int
 ) -> None:
     sheet = Sheet(COLORS["light"], 11.0)
@@ -228,9 +232,21 @@ def test_that_a_name_keeps_apart_from_its_sign_in_larger_text(scale: float) -> N
 def test_that_a_name_ends_before_a_line_further_away() -> None:
     sheet = Sheet(COLORS["light"], 11.0)
 
-    whole = lay_out_marks(sheet, [PlacedMark(100, "held")], Row(0, 20), 300, lines=(114,))
+    mark = PlacedMark(100, "the menu was opened and closed")
+    whole = lay_out_marks(sheet, [mark], Row(0, 20), 400, lines=(180,))
 
+    (name,) = (each for each in sheet.items() if isinstance(each, Text))
     assert not whole
+    assert name.at.x == 109
+    assert name.text.endswith("…")
+
+
+def test_that_a_sign_has_no_name_where_another_follows_a_line_close_by() -> None:
+    sheet = Sheet(COLORS["light"], 11.0)
+
+    marks = [PlacedMark(100, "held"), PlacedMark(120, "")]
+    assert not lay_out_marks(sheet, marks, Row(0, 20), 400, lines=(114,))
+
     assert not any(isinstance(each, Text) for each in sheet.items())
 
 
