@@ -112,7 +112,6 @@ def open_shell(
     settings_file = SettingsFile(folder / "settings.json")
     settings = settings_file.load()
     theme = Theme(settings.theme)
-    theme._icons = _ICONS.setdefault(icon_size(), {})
     window = MainWindow(theme, settings_file, settings)
     qtbot.addWidget(window)
     sources: list[ManualTimeSource] = []
@@ -126,6 +125,8 @@ def open_shell(
     window.show()
     if is_dressed:
         window.dress()
+    # As large as the text of the window, which it has only now.
+    theme._icons = _ICONS.setdefault(icon_size(), {})
     contents = WindowContents(window, SessionBridge(make_source=make_source))
     # Jumps are over at once.
     window.frame_times.view.slide_ms = window.panels.reveal.ms = 0
