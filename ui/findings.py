@@ -77,7 +77,10 @@ class FindingsPanel(QWidget):
         parent: QWidget | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """Look as soon as the panel can be seen; ``clock`` returns seconds."""
+        """Begin without findings; the first look is taken when the panel is visible.
+
+        ``clock`` returns seconds.
+        """
         super().__init__(parent)
         self._bridge = bridge
         self._clock = clock

@@ -1,4 +1,4 @@
-"""The panel of tasks: a table in the order of the tree of who waits for whom."""
+"""The panel of tasks: a table in the order of the tree of which task waits for which."""
 
 from __future__ import annotations
 

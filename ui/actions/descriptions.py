@@ -171,7 +171,7 @@ class ActionDescription(Struct, Generic[HandlerT], frozen=True):
     # The tip for sessions that can only be viewed, where the action does something else; {} stands
     # for what the file is, such as a recording.
     file_tip: str = ""
-    file_title: str = ""  # The title there, where it is another
+    file_title: str = ""  # The title for such sessions, if it differs
     # Which of the choices of its menu it stands for; None if it is no choice.
     choice: str | None = None
     label: str = ""  # What a button says beside its icon; the title if empty

@@ -55,7 +55,7 @@ class BreakpointForm(QWidget):
     """Makes a breakpoint of what is chosen and typed, or says why that is not possible."""
 
     breakpoint_given = Signal(object)  # Breakpoint: a breakpoint that makes sense
-    names_wanted = Signal()  # The user is about to type the name of what to look out for
+    names_wanted = Signal()  # The user is about to type the name of what to watch
 
     def __init__(self, theme: Theme, beside: Iterable[QWidget]) -> None:
         """Make the fields; to their right are the controls for all breakpoints, ``beside``."""

@@ -134,7 +134,7 @@ class TreeRow(Struct, frozen=True):
 
     node: int  # Its number in the tree
     depth: int  # How many rows are above it in the tree
-    is_open: bool | None  # Whether what hangs under it is shown, None where nothing does
+    is_open: bool | None  # Whether what hangs under it is shown, None if there is nothing
     known: Known  # The state that is shown
 
     @property

@@ -40,7 +40,7 @@ _MARGIN: Final = 10
 class DifferenceRow(Struct, frozen=True):
     run: str  # The side that is compared with the first
     subject: str  # What it is a number of: frames, a column, a clock, or a timer on its clock
-    name: str  # What it is called, with the tool whose definition it is
+    name: str  # The name of the statistic, with the tool that defines it
     unit: str
     change: Change  # How it differs
     formula: str = ""  # Its definition, if it has one

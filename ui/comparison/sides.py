@@ -128,8 +128,8 @@ def letter_of(number: int) -> str:
 class SidesRow(QWidget):
     """Names the sides, each a button with a menu of what can be done with it."""
 
-    sides_chosen = Signal(object)  # list[Side]: other sides are to be compared
-    runs_wanted = Signal(int)  # More runs of a side are to be asked for; its number
+    sides_chosen = Signal(object)  # list[Side]: the user wants to compare other sides
+    runs_wanted = Signal(int)  # The user wants to add runs to a side; its number
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

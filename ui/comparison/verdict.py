@@ -28,7 +28,7 @@ class Compared(Struct, frozen=True):
     name: str  # What it is called
     before: str  # Its text for the first side
     after: str  # Its text for the other
-    change: str  # What becomes of it, as a share; empty if that is not known
+    change: str  # The change as a share; empty if it is not known
 
 
 def number_text(value: float) -> str:

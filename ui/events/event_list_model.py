@@ -206,7 +206,7 @@ _ON_CLOCKS: Final = kinds_with(a=Unit.CLOCK) - ABOUT_CLOCKS
 
 class ListedEvent(Struct, frozen=True):
     event: RawEvent
-    group: EventGroup  # With which others it is shown or hidden
+    group: EventGroup  # The group with which it is shown or hidden
     label: str  # What its timer or member is called, empty when that is not known
     names: EventNames  # What everything else is called
 

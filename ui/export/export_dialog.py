@@ -363,7 +363,7 @@ class ExportDialog(QDialog):
             self._say(self._summary(exporter, picture, len(more)))
 
     def _page_text(self, frames: FrameTimes) -> str:
-        """Return what is in a page, of which there is no preview."""
+        """Return what an HTML page contains, as there is no preview of it."""
         events = self._chosen_events
         parts = [counted(len(frames), "frame")]
         if events is not None:

@@ -378,7 +378,7 @@ class FlameRow(QWidget):
             self.span_hovered.emit(None if number is None else self.spans[number])
 
     def _find_chosen(self) -> None:
-        """Let keys go on from what is selected elsewhere."""
+        """Let keys start from the span that was selected elsewhere."""
         found = (number for number, span in enumerate(self.spans) if self._is_chosen(span))
         self._current = next(found, self._current)
 

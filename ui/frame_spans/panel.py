@@ -58,7 +58,7 @@ class SpanRow(Struct, frozen=True):
     depth: int = 0  # How deep it lies, 0 for a phase
     late_ns: int = 0  # How late it fired at most
     share: float | None = None  # Its share of the frame time, None where that is not known
-    number: int = 0  # Its place among the rows, for what has no instant to be sorted by
+    number: int = 0  # Its place among the rows, by which rows without an instant are sorted
 
     @property
     def is_timer(self) -> bool:

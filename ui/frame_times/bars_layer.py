@@ -88,7 +88,7 @@ class BarsLayer:
         self._laid_out_for = None
 
     def bring_up_to_date(self) -> tuple[QRectF, bool]:
-        """Draw what is new; returns which part of the plot changed, and whether values did."""
+        """Draw what is new; returns which part of the plot changed, and whether values changed."""
         window = self._window()
         if self.series is None or window is None:
             return self.area, True
@@ -241,7 +241,7 @@ class BarsLayer:
         return self._dashes
 
     def _lay_out(self) -> None:
-        """Choose where lines of budgets and values are: beside the largest spikes, if they fit."""
+        """Place the lines of budgets, and the values beside the largest spikes if they fit."""
         spikes, series = self.picture.spikes, self.series
         # New bars beside a spike, or the line that moves on, may take the room of its value.
         beside = (series.end, self.line) if series is not None and len(spikes.places) else None
@@ -262,7 +262,7 @@ class BarsLayer:
         self._values_beside = apart_from(shown, self._names, line)
 
     def _values(self, spikes: Spikes) -> list[Label]:
-        """Return the values of spikes: beside the largest, where they cover nothing."""
+        """Return the values to write beside the largest spikes where they cover nothing."""
         series, area, texts, line = self.series, self.area, self._texts, self.line
         if series is None:
             return []

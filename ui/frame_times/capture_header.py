@@ -59,10 +59,10 @@ _LEAST_WITH_LARGE: Final = 900
 
 @guarded
 class CaptureHeader(QWidget):
-    """Says what a capture is and how its frames are; in place of the headers beside them."""
+    """Says what a capture is, with the numbers of its frames; replaces the headers beside them."""
 
-    longest_wanted = Signal()  # The longest frame is to be shown
-    over_wanted = Signal()  # The next frame over budget is to be shown
+    longest_wanted = Signal()  # The user wants to see the longest frame
+    over_wanted = Signal()  # The user wants to see the next frame over budget
 
     def __init__(self, bridge: SessionBridge, theme: Theme, menu: QMenu, parent: QWidget) -> None:
         super().__init__(parent)

@@ -171,7 +171,7 @@ class OverviewHeader(_Header):
         self._fit()
 
     def _fit(self) -> None:
-        """Leave out P99 rather than a part of it."""
+        """Leave out P99 rather than cut it."""
         parts = (self.p99, self.longest, self.over)
         needed = sum(part.sizeHint().width() + _BETWEEN for part in parts) + _PAD
         self.p99.setVisible(needed <= self.width())
@@ -270,7 +270,7 @@ class FrameHeader(_Header):
         self._fit_title()
 
     def _fit_title(self) -> None:
-        """Leave out the budget rather than a part of what frames are called."""
+        """Leave out the budget rather than cut what frames are called."""
         self.menu_button.setText(self._budget)
         needed = self.title.sizeHint().width() + 4 + self.menu_button.sizeHint().width()
         if _PAD + needed > self.width():

@@ -137,7 +137,7 @@ class FramePlot(PlottedFrames):
         super().leaveEvent(event)
 
     def _bar_at(self, place: QPointF) -> int | None:
-        """Return the frame on whose bar a place is, ``None`` above it and beside all."""
+        """Return the frame whose bar is at a place, ``None`` above the bars and beside them."""
         self.point_at(place)
         readout, series, area = self.readout(), self.series, self.area()
         if readout is None or series is None:
@@ -146,7 +146,7 @@ class FramePlot(PlottedFrames):
         return readout.frame if place.y() >= area.bottom() - share * area.height() else None
 
     def _zoom_in_on(self, frame: int) -> None:
-        """Show a frame with some beside it, unless no more are shown already."""
+        """Show a frame with some on either side, unless no more than those are in view already."""
         assert self.series is not None, "it has the frame"
         first, last = self.view.visible_frames()
         start = max(frame - _BESIDE, self.series.first)

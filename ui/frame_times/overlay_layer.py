@@ -56,7 +56,7 @@ class Lasting(NamedTuple):
     time_ns: int
     top_ns: int  # The duration at the upper edge of the plot
     budget_ns: int
-    text: str  # How long it takes so far
+    text: str  # How long it has taken so far
 
 
 class OverlayLayer:
@@ -245,7 +245,7 @@ class FramePointer:
     def _read(
         self, place: QPointF | None, area: QRectF, series: FrameSeries | None
     ) -> tuple[Readout, float] | None:
-        """Return what is read at a place, and the middle of the frame on the axis."""
+        """Return the readout at a place, and the middle of its frame on the axis."""
         if series is None or place is None or not area.left() <= place.x() <= area.right():
             return None
         bars, x = self._bars, place.x()
@@ -336,7 +336,7 @@ def chosen_text(history: FrameHistory, start: int, stop: int) -> str:
 
 
 def _marked_rects(series: FrameSeries, marked: NDArray[np.int64], window: Window) -> PixelRects:
-    """Return the columns that have a frame of ``marked`` (ascending), a pixel wide at least."""
+    """Return the columns of the frames in ``marked`` (ascending), each at least a pixel wide."""
     columns = series.columns(window)
     if not len(columns):
         return np.zeros((0, 4), dtype=np.int32)

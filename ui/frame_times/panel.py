@@ -268,7 +268,7 @@ class FrameTimesPanel(QWidget):
 
     @Slot()
     def _choose_usual_measure(self) -> None:
-        """Plot what is worth looking at when that becomes known: of a loop that waits, its work."""
+        """Plot the time that matters once that is known: for a loop that waits, its work."""
         session = self._bridge.session
         waits = session is not None and session.waits
         if waits is not self._waits:
@@ -602,9 +602,9 @@ class FrameTimesPanel(QWidget):
         self.view.margins_changed.emit()
 
     def height_beside(self, lanes: int, room: int) -> int:
-        """Return how high this is to be, if lanes below it would fill a height.
+        """Return the height of this panel above lanes that would fill a given height.
 
-        Frames take what lanes leave, and at most half of what both have.
+        Frames take what the lanes leave, at most half of the height for both.
 
         Args:
             lanes: The height of all lanes.

@@ -170,7 +170,7 @@ class PlottedFrames(QWidget):
         self.update()
 
     def refresh(self, *, is_forced: bool = False) -> None:
-        """Draw what is new; without anything new nothing is drawn, unless ``is_forced``."""
+        """Draw what is new; if nothing is, draw only if ``is_forced``."""
         self._is_settled = False
         self.view.read_new_frames()
         self._overlay.lasting = self._lasting()

@@ -60,7 +60,7 @@ class _Shown(NamedTuple):
     origin: int  # The pixel of the left edge
     end: int  # The pixel behind the right edge
     ticks: list[tuple[int, str]]
-    texts: list[tuple[int, str]]  # Those of them that have room, where they begin
+    texts: list[tuple[int, str]]  # The texts that have room, and where they begin
     last: int  # Up to which origin the same have room
 
     def shift_from(self, former: _Shown) -> int | None:
@@ -84,7 +84,7 @@ def _shown_of(  # noqa: PLR0913, PLR0917 - as they are looked up
     kept: KeptTexts,
     former: _Shown | None,
 ) -> _Shown:
-    """Return what is shown, with the texts that have room; mostly those of before."""
+    """Return what is shown, with the texts that have room: mostly the former ones."""
     if (
         former is not None
         and former.origin <= origin <= former.last
@@ -102,7 +102,7 @@ def _shown_of(  # noqa: PLR0913, PLR0917 - as they are looked up
 
 @guarded
 class Ruler(QWidget):
-    """Dragging along it looks back; what stands beside it comes from the view."""
+    """The ruler: dragging along it looks back. The view provides the widget beside it."""
 
     # The playhead was put somewhere: an instant of session time
     playhead_moved = Signal(object)  # int

@@ -62,7 +62,7 @@ class TimelineMarks:
         self.add_new()
 
     def add_new(self) -> int:
-        """Take over what is new; returns how many signs that adds."""
+        """Read what is new in the timeline; returns how many signs that adds."""
         timeline = self._timeline
         # Compared first: this is called in every refresh, mostly with nothing new.
         records = (

@@ -28,7 +28,7 @@ def anchor_of(heading: str) -> str:
 
 
 class HelpSection(Struct, frozen=True):
-    title: str  # The heading; that of the page for what comes before any other
+    title: str  # The heading; the title of the page for what precedes any heading
     text: str  # The text in one line, without the signs of Markdown
 
 

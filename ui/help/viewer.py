@@ -120,7 +120,7 @@ class HelpViewer(QDialog):
 
     @Slot(QUrl)
     def follow_link(self, url: QUrl) -> None:
-        """Show another page or section, or open what is elsewhere where it belongs."""
+        """Show another page or section, or open an external link with its program."""
         if url.isRelative() and (not url.path() or url.path().endswith(".md")):
             self.open_page(url.path().removesuffix(".md") or self.page, url.fragment())
         else:

@@ -116,7 +116,7 @@ class InterventionColumn(ColumnEnum):
 class InterventionModel(ListTableModel[InterventionRow]):
     """Commands and breakpoint hits in the order in which they happened.
 
-    Rows that were shown stay where they are: a refresh costs what is new.
+    Rows that were shown stay in place, so a refresh costs no more than the new ones.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -202,7 +202,7 @@ class InterventionsPanel(TablePanel):
 
     @Slot()
     def refresh(self) -> None:
-        """Take over what is new, and stay with the newest if that is in view."""
+        """Add what is new, and scroll to the newest if the newest was in view."""
         bar = self.view.verticalScrollBar()
         is_at_end = bar.value() >= bar.maximum()
         if self.model.refresh():

@@ -1,4 +1,4 @@
-"""Work that would let the window stand, done beside its thread."""
+"""Work that would make the window hang, done in a background thread."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Cancelled(Exception):  # noqa: N818 - not an error: ends work that is no l
 class Background(QObject):
     """Does one thing at a time in a thread of its own; what is started later replaces it.
 
-    What the work raises is raised in the window's thread.
+    Errors of the work are raised in the window's thread.
     """
 
     progressed = Signal(float)  # The share that is done, from 0 to 1

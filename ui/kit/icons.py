@@ -42,7 +42,7 @@ def drawn_icon(name: str, color: QColor, faint_color: QColor) -> QIcon:
 
 
 def icon_size() -> int:
-    """Return how large icons are beside the text of the application, in logical pixels."""
+    """Return the size of icons at the text size of the application, in logical pixels."""
     pixels = QFontInfo(QGuiApplication.font()).pixelSize()
     return max(round(ICON_SIZE * pixels / TYPE["text"].px), ICON_SIZE)
 

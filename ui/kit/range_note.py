@@ -18,7 +18,7 @@ _NOTE_MS: Final = 8_000
 
 @guarded
 class _Note(QLabel):
-    """A small sentence beside a field, lying over whatever is there for a while."""
+    """A short text beside a field, lying over the rest of the window for a while."""
 
     def __init__(self, field: QWidget) -> None:
         super().__init__(field)
@@ -92,8 +92,8 @@ def _application() -> QApplication:
 class RangeNote(QObject):
     """Says which numbers a spin box takes when something typed into it is refused.
 
-    A spin box leaves out letters and digits too many without a word, and takes back a number
-    that is too small once it is entered.
+    A spin box silently ignores letters and excess digits, and replaces a number that is too
+    small once it is entered.
     """
 
     def __init__(self, box: QSpinBox | QDoubleSpinBox) -> None:

@@ -33,10 +33,10 @@ class RefreshTurns(Protocol):
         """Return how far apart refreshes are now that are ``least_ms`` apart at best."""
 
     def queue_turn(self, owner: QObject, refresh: Callable[[], object]) -> None:
-        """Have something refreshed in a turn of its own."""
+        """Call ``refresh`` in a turn of its own."""
 
     def follow(self, follower: ThrottledRefresh) -> None:
-        """Have something asked for a refresh whenever the session was refreshed."""
+        """Ask ``follower`` for a refresh whenever the session was refreshed."""
 
 
 @guarded
@@ -77,7 +77,7 @@ class ThrottledRefresh(QObject):
         self._last_chance = single_shot(self, self._queue_turn)
 
     def follow(self) -> None:
-        """Have a refresh asked for whenever the session was refreshed, too."""
+        """Also request a refresh whenever the session was refreshed."""
         self._timer.follow(self)
 
     @Slot()
@@ -113,7 +113,7 @@ class ThrottledRefresh(QObject):
 
     @override
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        """Catch up when the widget, the only one that is watched, comes to be seen."""
+        """Catch up when the widget, the only one that is watched, comes into view."""
         # Nothing else may be read here: other events also come while widgets are being destroyed.
         # A panel that comes out from behind another's tab gets no show event, only a paint event.
         if self._is_out_of_sight and event.type() in _SEEN:

@@ -38,7 +38,7 @@ def is_low(widget: QWidget) -> bool:
 
 
 def yielding_caption(text: str) -> ElidedLabel:
-    """Return a caption that is left out where what stands beside it needs the room."""
+    """Return a caption that is left out where its neighbours need the room."""
     label = ElidedLabel("^")
     label.set_text(text)
     in_type(label, "strong")

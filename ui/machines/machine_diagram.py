@@ -348,7 +348,7 @@ class MachineDiagram(QWidget):
         self._add_labels(arrow, [place])
 
     def _add_badge(self, arrow: Arrow, box: QRectF, middle: QPointF) -> None:
-        """Add transitions without another end, beside their state."""
+        """Add transitions that have no state at one end, beside the state at the other."""
         metrics = self.fontMetrics()
         height = metrics.height() + 1.0
         whole = height * len(arrow.names)

@@ -111,7 +111,7 @@ class AxisRange(Struct):
         self.mode = ViewMode.FOLLOW
 
     def first_to_reach(self, high: float) -> float:
-        """Return the last left edge with which a range, staying near the data, reaches so far."""
+        """Return the last left edge with which a range near the data reaches up to ``high``."""
         return max((self.last - _LEAST * high) / (1 - _LEAST), self.first)
 
     def _stay_near(self) -> None:

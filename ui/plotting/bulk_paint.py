@@ -46,7 +46,7 @@ def draw_rects(painter: QPainter, rects: PixelRects) -> None:
 
 
 def _wrapped(rects: PixelRects) -> QRect:
-    """Return an array as Qt takes it; it has to outlive what is returned."""
+    """Return a pointer to an array for Qt; the array must outlive it."""
     return cast("QRect", shiboken6.wrapInstance(rects.ctypes.data, QRect))
 
 

@@ -45,8 +45,8 @@ NONE_OF_SAMPLES: Final = "Samples do not say how long all frames took."
 class DistributionView(QWidget):
     """Paints a chart of frame times, and lets bins of it be chosen, and copied.
 
-    A click chooses a bin, dragging several, a click beside them none; the arrow keys move from
-    bin to bin, with Shift they choose more, Escape none.
+    A click chooses a bin, dragging chooses several, and a click beside them none. The arrow keys
+    move from bin to bin and with Shift choose more; Escape chooses none.
     """
 
     # Other frame times are chosen: from and up to, in nanoseconds; None for none

@@ -24,7 +24,7 @@ class MovedPixmap:
 
     def __init__(self, width: int, height: int, ratio: float = 1.0) -> None:
         """Make a pixmap with a size in device pixels, ``ratio`` of which are a pixel."""
-        self.width, self.height = width, height  # What is shown of it
+        self.width, self.height = width, height  # Size of the part that is shown
         self._ratio = ratio
         # No room on finer screens: there, hatching does not move along with a painter.
         self._room = _ROOM if ratio == 1 else 0

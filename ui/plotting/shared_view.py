@@ -197,7 +197,7 @@ class SharedView(QObject):
                 self.moved.emit()
 
     def make_room_for_lanes(self, *, are_shown: bool) -> None:
-        """Leave room for what is to come beside the present, if lanes are there to show it."""
+        """Leave room after the present for predictions, if lanes are shown."""
         newest_at = PRESENT_AT if are_shown else 1.0
         if newest_at != self.range.newest_at:
             self.range.newest_at = newest_at
@@ -410,7 +410,7 @@ class SharedView(QObject):
         return self.range.mode is ViewMode.FOLLOW
 
     def fit(self) -> None:
-        """Show everything, also what is still to come."""
+        """Show everything, including what is still to come."""
         self._move(self.range.fit)
 
     def fit_chosen(self) -> None:
@@ -641,5 +641,5 @@ def _note_move(view: SharedView, bridge: SessionBridge) -> None:
 
 
 def _shows_capture(bridge: SessionBridge) -> bool:
-    """Return whether a capture is open: all of it has passed, so nothing is to be followed."""
+    """Return whether a capture is open: all of it has passed, so there is nothing to follow."""
     return isinstance(bridge.session, ShowsCapture)

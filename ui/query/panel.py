@@ -167,7 +167,7 @@ class _NameList(TablePanel):
 
 @guarded
 class QueryPanel(QWidget):
-    """Answers a SELECT on the frames of what is open and of files, beside the window's thread."""
+    """Answers a SELECT on the frames of what is open and of files, in a background thread."""
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

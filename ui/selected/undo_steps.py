@@ -34,7 +34,7 @@ class UndoSteps:
     def find(
         self, session: Session | None, timeline: Timeline
     ) -> tuple[Undoable | None, Undoable | None]:
-        """Return what is undone next and what is done again; costs something after a command."""
+        """Return the changes to undo and to redo next; searches only after another command."""
         undoing = None if session is None else session.undoing
         if undoing is None or not undoing.newest:
             return None, None

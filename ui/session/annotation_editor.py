@@ -32,12 +32,12 @@ class AnnotationEditor(QObject):
     What is refused is reported by a signal and changes nothing.
     """
 
-    changed = Signal()  # There are others now, or other ones
+    changed = Signal()  # Annotations were added, changed or removed
     picked = Signal(int)  # One of them was added, or gone to; its number
     done = Signal(str)  # Something was added, removed or put back; what, as a sentence
     refused = Signal(str)  # Something was not done; why, as a sentence
-    note_wanted = Signal(object)  # int: a note is to be left at an instant: ask for its text
-    range_wanted = Signal(object)  # tuple[int, int]: a stretch is to be named: ask for its name
+    note_wanted = Signal(object)  # int: a note is wanted at an instant: ask for its text
+    range_wanted = Signal(object)  # tuple[int, int]: a stretch should be named: ask for its name
     # Plots should bring a stretch into view, in session nanoseconds
     span_wanted = Signal(object)  # tuple[int, int]
 
@@ -142,9 +142,9 @@ class AnnotationEditor(QObject):
         return None
 
     def ask_for_ranges(self, source: RangeSource, rank: int) -> None:
-        """Ask a panel too, as long as it exists, for the stretch that is to be named.
+        """Also ask a panel, as long as it exists, for the stretch to name.
 
-        Those of a lower rank are asked before.
+        Panels of a lower rank are asked first.
         """
         self._range_sources.append((rank, WeakMethod(source)))
 

@@ -113,7 +113,7 @@ class SessionBridge(QObject):
     # A file that was to be opened has sums of zones instead of instants
     sums_found = Signal(object)  # Path
     action_wanted = Signal(str)  # A panel wants an action of the window to be carried out; its id
-    panel_wanted = Signal(str)  # A panel is to be shown; its id
+    panel_wanted = Signal(str)  # A panel should be shown; its id
     rows_limited = Signal(str)
 
     _present_requested = Signal()
@@ -347,10 +347,10 @@ class SessionBridge(QObject):
         self.request_refresh()
 
     def scene_entry(self) -> int | None:
-        """Return what tells one stay in the session from the next, ``None`` outside of it.
+        """Return a number that differs for each stay in the session, ``None`` outside of it.
 
-        While it is inside, code of the scene may be running in the window's thread. May be
-        called from any thread.
+        During a stay, code of the scene may be running in the window's thread. May be called from
+        any thread.
         """
         source = self._source
         if isinstance(source, QtTimeSource) and source.is_waking:

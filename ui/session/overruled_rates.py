@@ -17,7 +17,7 @@ from .bridge import SessionBridge
 
 
 class OverruledRate(Struct, frozen=True):
-    who: str  # Who set another one: the scene or the program
+    who: str  # What set another rate: "scene" or "program"
     name: str
     rate_n: int  # The rate in force, over the fixed denominator
     wanted_n: int  # The rate that was set from outside

@@ -63,7 +63,7 @@ class Slowing:
     MOST_CALM_WATCHES: Final = 64
 
     def __init__(self) -> None:
-        self.factor = 1.0  # How many times the usual period is waited, from 1
+        self.factor = 1.0  # How many times the usual period passes between refreshes, at least 1
         self._calm = 0
         self._patience = self.CALM_WATCHES
         self._on_trial = 0
@@ -109,7 +109,7 @@ class Slowing:
 class Follower(Protocol):
     """Something that is asked to refresh whenever the session was refreshed."""
 
-    period_end_ns: int  # Before, it would only wait
+    period_end_ns: int  # Until then, a request would only wait
     is_waiting: bool  # Whether it has been asked since its last refresh
 
     def request(self) -> None:
@@ -126,7 +126,7 @@ class RefreshTimer(QObject):
     by an equally long pause, so that half of the time is left to others.
     """
 
-    due = Signal()  # Take in what is new now
+    due = Signal()  # It is time to take in what is new
     # Whether the user is moving the playhead or the view, and so waits for every picture
     moving_changed = Signal(bool)
 
@@ -162,7 +162,7 @@ class RefreshTimer(QObject):
         self._noted: tuple[int, int] | None = None
         self._frame_ns = 0
         self._waits = 0
-        self._armed_from_ns = 0  # From when on what the timer was armed for may come
+        self._armed_from_ns = 0  # The earliest instant for the refresh that the timer was armed for
         self._is_due = False
         self._followers: list[Follower] = []
         self._pieces: deque[tuple[QObject, Callable[[], object]]] = deque()

@@ -20,7 +20,7 @@ from .selection import Selection
 class StopNotices(QObject):
     """Says in one sentence what stopped the session, and selects the frame of a new stop."""
 
-    changed = Signal()  # The sentence is another one
+    changed = Signal()  # The sentence has changed
 
     def __init__(self, bridge: SessionBridge) -> None:
         super().__init__(bridge)

@@ -46,7 +46,7 @@ _LEAST_WITH_TOOLS: Final = 640
 class ToolsSay(QWidget):
     """The first statistics in a list, with a link to the others."""
 
-    all_wanted = Signal()  # All statistics are to be shown
+    all_wanted = Signal()  # The user wants to see all statistics
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

@@ -48,9 +48,9 @@ _TWO: Final = 2
 
 class ShownColumn(Struct, frozen=True, eq=False):
     quantity: Quantity  # What it measures
-    values: NDArray[np.float64]  # A value for each frame, not a number where there is none
-    summary: ColumnSummary | None  # All of it in numbers, None if it has none
-    damage: str = ""  # What of it is damaged, as a sentence; empty for nothing
+    values: NDArray[np.float64]  # A value for each frame, NaN where there is none
+    summary: ColumnSummary | None  # The statistics of the column, None if it has no numbers
+    damage: str = ""  # Which part of it is damaged, as a sentence; empty for none
 
     @property
     def range(self) -> tuple[float, float]:
@@ -92,7 +92,7 @@ def read_columns(
     *,
     are_frames: bool,
 ) -> list[ShownColumn]:
-    """Read columns of a capture, of frames or samples whose values hold so long; in any thread."""
+    """Read columns of a capture, in any thread; each frame or sample lasts ``lasts_ns``."""
     wanted = [each.at for each in quantities if each.at >= 0]
     read = iter(beside.numbers(wanted) if beside and wanted else [])
     damage = beside.damage(wanted) if beside and wanted else {}
@@ -303,7 +303,7 @@ class ColumnPlot(QWidget):
         return QRectF(frames.left(), head, frames.width(), self.height() - head - _PAD)
 
     def texts(self) -> list[str]:
-        """Return what is said of each column: at the hovered frame, else on average."""
+        """Return the text of each column: its value at the hovered frame, else its mean."""
         series, hover = self._view.series, self._view.hover
         frame = None if series is None or hover is None else series.frame_at(hover)
         place = None if frame is None or series is None else frame - series.first

@@ -49,8 +49,8 @@ _HINT: Final = "Click or drag to choose frame times."
 class FrameDistribution(QWidget):
     """Shows the frames of a range by their times; chosen times mark their frames in the plot.
 
-    It takes in new frames only. The metrics, some of which need all frames again, are computed
-    beside the window's thread, and the less often the longer that takes.
+    Only new frames are read. The metrics, some of which need all frames again, are computed in a
+    background thread, less often the longer that takes.
     """
 
     metrics_found = Signal(object)  # list[MetricValue]: the metrics of other frames
@@ -290,7 +290,7 @@ class _PacedMetrics(QObject):
 
     @Slot()
     def _compute(self) -> None:
-        """Have the metrics computed, at once or as soon as they may cost something."""
+        """Compute the metrics, at once or as soon as they may take processor time again."""
         if self._pause.isActive() or self._background.is_running:
             return
         session: object = self._bridge.session

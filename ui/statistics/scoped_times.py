@@ -89,7 +89,7 @@ class ScopedTimes:
     """The times of some frames, in order and by size; only new ones are read."""
 
     def __init__(self) -> None:
-        self.distribution = Distribution()  # All of them by size
+        self.distribution = Distribution()  # All the times by size
         self.wanted: Wanted | None = None  # What they are, None for none
         # The numbers of the frames within the chosen times, None if none are chosen
         self.marked: NDArray[np.int64] | None = None

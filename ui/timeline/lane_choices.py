@@ -28,11 +28,11 @@ _MOST_CLOCKS: Final = 100
 
 @guarded
 class LaneChoices(QWidget):
-    """Names the time of the ruler beside it; a line to type into while lanes are filtered."""
+    """Names the time of the ruler beside it; while lanes are filtered, a line for the filter."""
 
     # The clock whose local time the ruler should show; 0 for session time
     ruler_chosen = Signal(int)
-    kind_chosen = Signal(object, bool)  # LaneKind: a kind of lanes, and whether it is to be shown
+    kind_chosen = Signal(object, bool)  # LaneKind: a kind of lanes, and whether to show it
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class LaneChoices(QWidget):
 
     @Slot()
     def _fit(self) -> None:
-        """Name the time again where nothing is filtered and nobody types."""
+        """Show the name of the time, unless lanes are filtered or a filter is being typed."""
         is_used = bool(self.filter_line.text()) or self.filter_line.hasFocus()
         self.filter_line.setVisible(is_used)
         self.button.setVisible(not is_used)
@@ -154,7 +154,7 @@ class LaneChoices(QWidget):
 
 @guarded
 class NoLanes(QWidget):
-    """Lies over the lanes where none has what is looked for, with a way back."""
+    """Lies over the lanes when none matches the filter, with a button to clear it."""
 
     def __init__(self, choices: LaneChoices, parent: QWidget) -> None:
         super().__init__(parent)

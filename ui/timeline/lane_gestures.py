@@ -28,7 +28,7 @@ class LaneGestures:
     def seek(self, selection: Selection) -> None:
         """Choose the lane of a selection made elsewhere, as soon as it exists.
 
-        None is chosen where what is selected has no lane: two things would look selected.
+        If the selection has no lane, none is chosen: otherwise two things would look selected.
         """
         self._sought = selection
         if selection.kind in {SelectionKind.NONE, SelectionKind.FRAME}:

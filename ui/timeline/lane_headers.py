@@ -45,7 +45,7 @@ FOLD_FROM: Final = 11
 
 
 class HeaderState(NamedTuple):
-    rate: str = ""  # The rate of a clock, ×1; empty for what has none
+    rate: str = ""  # The rate of a clock, such as ×1; empty without one
     is_paused: bool = False  # Whether the clock is paused itself
     is_stopped: bool = False  # Whether it stands still because of a clock above
     is_fixed: bool = False  # Whether the session does not allow to pause it
@@ -76,7 +76,7 @@ def header_state(row: LaneRow, timeline: Timeline, *, is_past: bool) -> HeaderSt
 
 
 def header_reading(row: LaneRow, state: HeaderState, timeline: Timeline, *, is_past: bool) -> str:
-    """Return what is read out of a row; ``timeline`` has its dues resolved."""
+    """Return what screen readers say of a row; ``timeline`` has its dues resolved."""
     parts = [row.label, row.kind.text]
     clock = timeline.clocks.get(row.clock_id)
     if row.kind is LaneKind.CLOCK and clock is not None:

@@ -38,7 +38,7 @@ class PlacedRow(NamedTuple):
     y: int  # Its upper edge in the viewport
     height: int
     is_selected: bool  # Whether it is chosen or selected
-    is_marked: bool  # Whether it is one of these, or pointed at
+    is_marked: bool  # Whether it is selected, or pointed at
     is_over: bool  # Whether it is gone, or a timer that nothing waits for
 
     @property

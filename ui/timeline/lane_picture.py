@@ -60,7 +60,7 @@ class _Shown(NamedTuple):
     rows: PlacedRows  # The visible rows
     grid: tuple[int, ...]  # The lines from the ruler, in pixels
     late_ns: int  # Lateness from which a firing stands out
-    lanes: tuple[object, ...]  # The lanes, and what they are shown for
+    lanes: tuple[object, ...]  # The lanes, and what they depend on
     box: QRect  # Where they are, up to the right edge of the widget
     place: tuple[object, ...]  # Which part of which axis is in view, and in how many pixels
     news: tuple[object, ...]  # What decides on new records and predictions
@@ -71,7 +71,7 @@ class _Records(NamedTuple):
 
     instants: Instants
     start: int  # The first in view
-    stop: int  # The one behind the last in view
+    stop: int  # The index after the last one in view
     wide: int  # How many pixels each has, at 100 % text
     room: int  # Pixels between the last prediction and the right edge, where it may be cut off
     xs: tuple[int, ...]  # Predictions, in pixels of a view that moves by whole ones
@@ -652,9 +652,9 @@ def _is_over(row: LaneRow) -> bool:
 def _contents(
     canvas: LaneSurface, window: LaneWindow
 ) -> tuple[tuple[object, ...], tuple[object, ...], tuple[object, ...]]:
-    """Return the lanes, what is in view, and what decides on its records.
+    """Return the lanes, what is in view, and what its records depend on.
 
-    New records behind the right edge do not.
+    New records beyond the right edge do not matter.
     """
     store, timeline = canvas.store, canvas.timeline
     is_settled = window.high < min(store.read_ns, timeline.at_ns)

@@ -171,7 +171,7 @@ class LaneSurface(QAbstractScrollArea):
         self.refresh()
 
     def refresh(self, *, has_texts: bool = True) -> None:
-        """Show what is new; of what runs, texts only with ``has_texts``."""
+        """Show what is new; texts of what runs are updated only with ``has_texts``."""
         self.text_turn += has_texts
         self.view.read_new_frames()
         window = self._fold_away()

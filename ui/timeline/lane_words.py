@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 class _Words(NamedTuple):
     made_for: object  # What they depend on
-    said: list[PlacedText]  # First what moves along with the instant shown
-    late: list[tuple[Row, int]]  # The rows of what is late, and since when
+    said: list[PlacedText]  # The texts; first those that move along with the instant shown
+    late: list[tuple[Row, int]]  # The rows of late timers and calls, and since when
     shown_x: int  # The pixel of the instant shown
     # From where to where that may be while they are right, but for the place of what stands
     # before it.

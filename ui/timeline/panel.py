@@ -73,7 +73,7 @@ class TimelinePanel(QWidget):
         self._bridge = bridge
         self._theme = theme
         self._drawn: tuple[float, ...] = ()
-        self._offered: tuple[object, ...] = ()  # For what names of clocks are offered
+        self._offered: tuple[object, ...] = ()  # What the offered names of clocks depend on
         self.view = SharedView.of(bridge)  # What is in view, shared with the frame times
         self.canvas = LaneCanvas(theme, view=self.view)
         self._copying = add_copying(self.canvas)

@@ -46,15 +46,15 @@ ALL_GROUPS: Final = frozenset(CallGroup)
 class QueueCounts(Struct, frozen=True):
     total: int = 0  # All in the session
     in_branch: int = 0  # Those on the clocks of the chosen branch
-    passing: int = 0  # Those of them that pass the filters, and are in the table
+    passing: int = 0  # How many pass the filters, and are in the table
     waiting: int = 0  # Those that are of a group that is shown, match the words, and are stopped
 
 
 class CallQueue:
-    """What is called, whatever schedules it: what is due next first.
+    """All calls, whatever schedules them, the next due first.
 
-    Calls are kept as numbers, and only those that are looked at are put into words. A pause moves
-    none of them: what is stopped has its place as if it ran on from now.
+    Calls are kept as numbers, and only those in view are put into words. A pause moves none of
+    them: a stopped call has its place as if it ran on from now.
     """
 
     def __init__(self, timeline: Timeline | None = None, strings: Sequence[str] = ("",)) -> None:

@@ -22,7 +22,7 @@ _PHASES: Final = frozenset(map(int, Phase))
 
 class QueueRow(Struct, frozen=True):
     call: Call
-    timeline: Timeline  # Where its clock and what it hangs under have their names
+    timeline: Timeline  # Has the names of its clock and of what it hangs under
     at_ns: int  # Session time as of which it waits
     run_state: RunState  # What it does then, and why
     waits: bool  # Whether something keeps it from being made

@@ -42,8 +42,8 @@ class _Holder:
     ) -> None:
         self.member = member  # The target or ticker, None for the clock
         self.clock_id = clock_id
-        self.scheduler = scheduler  # In whose time it is called, None for the clock's
-        self.above = above  # Index of what lies above it, among what lies above holders
+        self.scheduler = scheduler  # The scheduler in whose time it is called, None for the clock's
+        self.above = above  # Index of what it hangs under, among those of all holders
 
     @property
     def child_clock(self) -> MemberState | None:

@@ -97,7 +97,7 @@ class QueueModel(TableModel[QueueRow]):
         self._order_again()
 
     def _order_again(self) -> None:
-        """Take the present order and tell of rows that came or went at the end."""
+        """Take the present order, and signal rows that came or went at the end."""
         before = self._row_count
         self._read_order()
         after = len(self._order)

@@ -32,7 +32,7 @@ class RateCells(QWidget):
     """
 
     rate_requested = Signal(object)  # Fraction: another rate is wanted
-    other_rate_wanted = Signal()  # A cell was clicked twice: any rate is to be asked for
+    other_rate_wanted = Signal()  # A cell was clicked twice: the user wants to type a rate
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

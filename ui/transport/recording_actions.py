@@ -31,7 +31,7 @@ _SAVED_NS: Final = 30 * NS_PER_SECOND
 class RecordingActions(QObject):
     """Starts and stops recordings of the bridge's session, and reports their results."""
 
-    begun = Signal(str)  # A recording has begun; where, and what its pictures take
+    begun = Signal(str)  # A recording has begun: to which file, and the size of its pictures
     written = Signal(object)  # Path: a recording was completed; its path
     failed = Signal(str)  # Something could not be recorded any more; the reason, as a sentence
 

@@ -195,7 +195,7 @@ def _stop_step(timeline: Timeline, blocker: Blocker) -> DetailRow:
 
 
 def _since_then(timeline: Timeline, blockers: tuple[Blocker, ...], pending: int) -> str:
-    """Return how many timers wait, and which clocks beside the stopped ones run on."""
+    """Return how many timers wait, and which clocks run on while others are stopped."""
     count = counted(pending, "timer") if pending else "No timer"
     waits = f"{count} {'wait' if pending > 1 else 'waits'}."
     top = timeline.path(blockers[-1].clock_id)[-1]

@@ -51,7 +51,7 @@ _DatedT = TypeVar("_DatedT", bound=_Dated)
 
 
 class Heaviest:
-    """Who took most of a frame; kept, because searching the log takes a while."""
+    """What took most of a frame; kept, because searching the log takes a while."""
 
     def __init__(self) -> None:
         self._history: History | None = None
@@ -61,7 +61,7 @@ class Heaviest:
     def of(
         self, history: History, timeline: Timeline, index: int, *, before: bool = False
     ) -> tuple[int, str] | None:
-        """Return the frame and who it was, of a frame or of the time before it."""
+        """Return what took most of a frame, or of the time before it, with its frame."""
         if history is not self._history or len(self._known) >= _MOST_KNOWN:
             self._history = history
             self._known.clear()
@@ -106,8 +106,8 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
 ) -> list[DetailRow]:
     """Return what there is to say about a frame.
 
-    ``delta``, ``busy``, both or nothing may be unknown. It may take so long, 0 if nothing says so;
-    a turn of a loop that waits for events takes what its work takes.
+    ``unknown`` may have ``"delta"``, ``"busy"`` or both. The budget is 0 if there is none. With
+    ``waits``, it is a turn of a loop that waits for events, which takes what its work takes.
     """
     frames = timeline.frames
     if index < frames.first:
@@ -200,7 +200,7 @@ def _answer(interval_ns: int, budget_ns: int) -> str:
 
 
 def _most_rows(timeline: Timeline, most: tuple[int, str] | None, index: int) -> list[DetailRow]:
-    """Return who took most of a time, with the frame that called it if it is another one."""
+    """Return what took most of a time, with the frame that called it if that is another one."""
     if most is None or (not most[1] and most[0] == index):
         return []
     frame, who = most

@@ -92,7 +92,7 @@ class ShownRow(Struct, eq=False):
     whole_room: int = 0  # How wide it may be below it
     key_room: int = 0  # How wide the key may be beside it
     height: int = 0  # How high the row is
-    is_line: bool = False  # Whether that is for a text in one line
+    is_line: bool = False  # Whether the height is that of a text in one line
     # Whether the value is below its key, because a number would have to be broken beside it.
     is_below: bool = False
 
@@ -178,7 +178,7 @@ class RowGrid(QWidget):
         self._link_color = QColor(Qt.GlobalColor.blue)
         self._key_color = QColor(Qt.GlobalColor.gray)
         self._dot_color = self._line_color = self._key_color
-        self._is_recolored = False  # Whether the colours are others than those of the rows
+        self._is_recolored = False  # Whether the colours have changed since the rows were made
 
     def set_theme(self, theme: Theme) -> None:
         """Use its colours in what is added from now on."""

@@ -40,7 +40,7 @@ class Piece(NamedTuple):
     text: str  # What it says
     address: str = ""  # Where it leads, empty for plain text
     small_in: QColor | None = None  # The colour of small letters, None for those of the usual size
-    ends_line: bool = False  # Whether what follows begins below it
+    ends_line: bool = False  # Whether what follows begins on the next line
 
 
 def breakable(text: str) -> str:
@@ -87,14 +87,14 @@ class ValueLabel(SelectableLabel):
             self._name_for_readers()
 
     def has_number_wider_than(self, width: int) -> bool:
-        """Whether a number with commas would have no room in so many pixels."""
+        """Whether a number with commas is wider than this many pixels."""
         advance, words = self.fontMetrics().horizontalAdvance, _BETWEEN_WORDS.split
         return "," in self.said and any(
             advance(word) > width for word in words(breakable(self.said)) if "," in word
         )
 
     def fit_into(self, width: int) -> None:
-        """Let numbers be broken behind their commas if one is wider than so many pixels."""
+        """Let numbers be broken after their commas if one is wider than this many pixels."""
         text = breakable(self.said)
         if self.has_number_wider_than(width):
             text = text.replace(",", f",{_BREAK}")
@@ -110,7 +110,7 @@ class ValueLabel(SelectableLabel):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy what is marked without what only lets lines be broken."""
+        """Copy what is marked, without the invisible characters at which lines are broken."""
         if event.matches(QKeySequence.StandardKey.Copy) and self.hasSelectedText():
             QGuiApplication.clipboard().setText(self.text_to_copy())
         else:
@@ -218,7 +218,7 @@ class LinkedLabel(ValueLabel):
         self.followed.emit(self.addresses[int(number)])
 
     def focus_link(self, number: int) -> None:
-        """Give the keyboard to a link, to the last one if there are not so many."""
+        """Give the keyboard to a link, or to the last one if there are fewer."""
         self.link = min(number, len(self._spans) - 1)
         if self.link >= 0:
             self.setSelection(*self._spans[self.link])

@@ -42,7 +42,7 @@ _FRAME: Final = re.compile(r"\b[Ff]rame (\d[\d,]*)")
 
 class Told(Struct, frozen=True):
     answer: str = ""  # The answer in one sentence
-    fired: str = ""  # When it was called last and how late, in one; empty if it never was
+    fired: str = ""  # When it was last called and how late, in a sentence; empty if never
     chain: tuple[DetailRow, ...] = ()  # The reasons below their title; empty without any
     scores: tuple[DetailRow, ...] = ()  # What came of predictions
 

@@ -47,7 +47,7 @@ _BETWEEN: Final = 4
 
 class Remedy(Struct, frozen=True):
     text: str  # What its button says
-    name: str  # The same for those who do not see what it is about
+    name: str  # The text for screen readers, which says what it is about
     command: Command | None  # What it asks for; None to show the present
     reason: str = ""  # Why it is not possible, else empty
 

@@ -69,7 +69,7 @@ def overview_rows(  # noqa: PLR0913 - the session in two states, and what is wan
 ) -> list[DetailRow]:
     """Return what there is to say about a state of the session, when nothing is selected.
 
-    The present may be another state. All that is known of the session is said as a whole.
+    ``present`` may be another state. With ``is_whole``, all that is known of the session is said.
     """
     if session is None:
         return [sentence("No scene is open. Open one to see its clocks and timers.")]

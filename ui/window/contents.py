@@ -339,7 +339,7 @@ class WindowContents(QObject):
         self._extension_reporter.stop()
 
     def _handle_drop(self, event: QDropEvent, *, is_over: bool) -> bool:
-        """Accept files, and open them once they are dropped: the first here, others beside."""
+        """Accept files, and open them when dropped: the first here, others in their own windows."""
         paths = _dropped_files(event)
         if not paths:
             return False
@@ -351,7 +351,7 @@ class WindowContents(QObject):
         return True
 
     def _open_all(self, paths: Sequence[Path]) -> None:
-        """Open the first file here, others beside."""
+        """Open the first file here, the others in windows of their own."""
         self.window_actions.open_here(paths[0])
         for path in paths[1:]:
             open_beside(path)

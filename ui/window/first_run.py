@@ -40,7 +40,7 @@ class FirstRunLine(QWidget):
         super().__init__()
         self._bridge = bridge
         self._theme = theme
-        self.step = ""  # What is to be tried, empty for nothing
+        self.step = ""  # What to try next, empty for nothing
         self.label = plain_label(wraps=True)
         self.label.setTextFormat(Qt.TextFormat.RichText)
         self.close_button = tool_button("", "Do not show this again")

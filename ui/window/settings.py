@@ -82,7 +82,7 @@ class SettingsFile:
     def __init__(self, path: Path | None = None) -> None:
         """Use ``path``, or the file in the user's folder for settings."""
         self.path = _default_path() if path is None else path
-        self.problem = ""  # A sentence about the last load or save that did not go well, else empty
+        self.problem = ""  # Why the last load or save failed, as a sentence; empty if it did not
 
     def load(self) -> Settings:
         """Return what was saved, or the defaults when nothing was.

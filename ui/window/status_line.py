@@ -62,7 +62,7 @@ class Notice(Struct, frozen=True):
     text: str
     # At most two: what a button says, its tool tip, and what it does.
     actions: tuple[tuple[str, str, Callable[[], object]], ...] = ()
-    keys: str = ""  # What does the first of them, too
+    keys: str = ""  # The keys of the first action
     lasts: bool = False  # Whether it can be read again until it is dismissed
 
 
@@ -161,7 +161,7 @@ class StatusLine(QWidget):
 
     @Slot()
     def clear(self) -> None:
-        """End what is said for some seconds, or was in progress."""
+        """End a notice that is shown for some seconds, or a progress."""
         self._over.stop()
         self._display(Notice(""))
 
@@ -309,7 +309,7 @@ class LogNote(QToolButton):
     def __init__(self, bridge: SessionBridge) -> None:
         super().__init__()
         self._bridge = bridge
-        self._widest = 0  # Of the texts so far, in pixels
+        self._widest = 0  # The widest text so far, in pixels
         self._is_comparing = False
         self.setAutoRaise(True)
         in_type(self, "small", is_muted=True)

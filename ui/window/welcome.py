@@ -137,7 +137,7 @@ class WayButton(QAbstractButton):
 class Welcome(QWidget):
     """Three ways to begin, what was opened last, and a way to all scenes."""
 
-    file_chosen = Signal(object)  # Path: a file is to be opened
+    file_chosen = Signal(object)  # Path: the user wants to open a file
 
     def __init__(self, actions: ActionSet, theme: Theme, small_game: Path | None) -> None:
         super().__init__()

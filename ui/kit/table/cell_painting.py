@@ -31,8 +31,8 @@ _RIGHT: Final = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 class Cell(NamedTuple):
     text: str  # What it says, in one line
-    alignment: Qt.AlignmentFlag = _LEFT  # Where in the cell that stands
-    color: QColor | None = None  # Of the text, None for the usual one
+    alignment: Qt.AlignmentFlag = _LEFT  # Where in the cell the text is
+    color: QColor | None = None  # The colour of the text, None for the usual one
     is_bold: bool = False  # Whether the text is bold
     # What stands in front of the text: a pixmap, an icon, or a colour for a square; None for
     # nothing.

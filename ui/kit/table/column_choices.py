@@ -131,7 +131,7 @@ class ColumnChoices(QObject):
         self.order_changed.emit()
 
     def use(self, column: int, *, is_used: bool) -> None:
-        """Leave out a column that says nothing at present, or have it shown again."""
+        """Leave out a column that says nothing at present, or show it again."""
         if is_used is (column not in self._unused):
             return
         (self._unused.discard if is_used else self._unused.add)(column)

@@ -20,7 +20,7 @@ RowT = TypeVar("RowT")
 class Column(Struct, Generic[RowT], frozen=True):
     """A column of a table, declared beside the feature whose rows it shows."""
 
-    title: str  # What stands over it
+    title: str  # The header
     text: Callable[[RowT], str]  # What a cell says; shown in one line, copied as it is
     tip: str = ""  # What the title means, its tooltip
     # What the tooltip of a cell says, None for a column without.
@@ -28,7 +28,7 @@ class Column(Struct, Generic[RowT], frozen=True):
     raw: Callable[[RowT], Any] | None = None  # The value itself, for sorting; by default the text
     # The widest text that is shown whole; empty for a column that takes the rest of the room.
     sample: str = ""
-    short_title: str = ""  # What stands over it where there is no room for the title
+    short_title: str = ""  # The header where there is no room for the title
     # The text that is shown whole even where not every sample has room; empty for the sample.
     least: str = ""
     # Columns are left out in this order, lowest first, where there is no room for all; 0 for a

@@ -226,7 +226,7 @@ class ListTableModel(TableModel[RowT]):
         return next((at for at, each in enumerate(self.rows) if key_of(each) == key), None)
 
     def set_rows(self, rows: Iterable[RowT]) -> None:
-        """Show other rows; those that are there already stay, with what is marked in them."""
+        """Show other rows; rows that are kept stay marked if they were."""
         self._all = list(rows)
         self._filter_rows()
 

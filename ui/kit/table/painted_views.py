@@ -116,7 +116,7 @@ class PaintedTable(QTableView):
         self.repaint_differing()
 
     def repaint_differing(self) -> None:
-        """Paint again what differs from what is on the screen, as of the last look."""
+        """Paint the cells again that differ from the screen, as of the last look."""
         if not self.isVisible():
             self._shown = None
             return

@@ -95,8 +95,8 @@ class TablePanel(QWidget):
     def _fit_count(self) -> None:
         """Give the count the room it needs, but never so much that the panel gets wider.
 
-        Its size is fixed, so that no layout asks anything when its text changes; and it does not
-        shrink with the text, which would move what stands beside it.
+        Its size is fixed, so that another text causes no new layout; and it does not shrink with
+        the text, which would move its neighbours.
         """
         label = self.count_label
         needed = label.sizeHint()

@@ -13,7 +13,7 @@ _NOW_NS: Final = 250_000_000
 
 
 def is_overdue(call: Call, at_ns: int) -> bool:
-    """Return whether a call was due so long before an instant that its caller must be stopped."""
+    """Return whether a call is so late at an instant that its caller must be stopped."""
     return call.session_due_ns is not None and at_ns - call.session_due_ns > _NOW_NS
 
 

@@ -62,7 +62,7 @@ class SceneGallery(QWidget):
 
 
 class GalleryDialog(QDialog):
-    """The same beside what is open."""
+    """The gallery in a dialog, while something is open."""
 
     def __init__(self, scenes: Sequence[SceneFile], parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -153,7 +153,7 @@ class SceneErrorView(QWidget):
 
 
 class SceneErrorDialog(QDialog):
-    """The same beside a session that goes on."""
+    """The same in a dialog, while the former session goes on."""
 
     def __init__(self, status: SessionStatus, theme: Theme, parent: QWidget | None) -> None:
         super().__init__(parent)

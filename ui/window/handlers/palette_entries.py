@@ -40,11 +40,11 @@ class EntryKind(IntEnum):
 class PaletteEntry(Struct, frozen=True):
     id: str  # What is reported when it is chosen
     title: str
-    category: str = ""  # Where else it is found: the menu; of an object or a time, what it is
+    category: str = ""  # The menu it is in; for an object or a time, what it is
     shortcut: str = ""  # Its keys, or empty
     reason: str = ""  # Why it cannot be chosen now, or empty
     icon: QIcon | None = None  # Its icon, or none
-    concerns_selection: bool = False  # Whether it is done to what is selected
+    concerns_selection: bool = False  # Whether it acts on what is selected
     kind: EntryKind = EntryKind.COMMAND  # What it is
     name: str = ""  # What it shows or opens, which its title has after a verb, or empty
     do: Callable[[], object] = _nothing  # Does it

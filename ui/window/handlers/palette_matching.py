@@ -85,10 +85,10 @@ def _words_found(pattern: str, entry: PaletteEntry) -> int:
 def matching_entries(pattern: str, entries: Iterable[PaletteEntry]) -> list[PaletteEntry]:
     """Return the entries that ``pattern`` finds, the best first.
 
-    Without a pattern all are returned as they are, except that what cannot be chosen now comes
-    last. With one, the order is by whether it can be chosen, then by where it is found as it was
-    typed, then by :class:`EntryKind`, then by score; in this, what is done to the selection counts
-    a little more.
+    Without a pattern all are returned in their order, except that entries that cannot be chosen
+    now come last. With a pattern, they are sorted by whether they can be chosen, then by where the
+    pattern occurs as typed, then by :class:`EntryKind`, then by score, in which entries about the
+    selection get a bonus.
     """
     if not pattern.strip():
         return sorted(entries, key=lambda entry: bool(entry.reason))

@@ -309,7 +309,7 @@ class WindowActions(QObject):
             self.moved.emit("Clocks are the headers of the lanes. Their table is under More.")
 
     def toggle_menu_bar(self) -> None:
-        """Keep the menu bar, or have it shown by Alt alone."""
+        """Keep the menu bar visible, or show it only after Alt."""
         is_kept = not self._window.menu_bar.is_kept
         self._window.settings = self._window.settings._replace(menu_bar=is_kept)
         self._window.menu_bar.keep(is_kept=is_kept)
@@ -399,7 +399,7 @@ class MenuPreviews(QObject):
                 self._watch_showing(below)
 
     def _assign_commands(self, menu: QMenu) -> None:
-        """Let every action of a menu that is about to be seen know its command."""
+        """Give each action of a menu that is about to open its command."""
         commands = commands_of_actions(self._window.bridge)
         for action in menu.actions():
             if action.objectName():

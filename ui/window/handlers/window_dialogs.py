@@ -36,8 +36,8 @@ _FIRST_PAGE: Final = CONTENTS[0][1][0].name
 class WindowDialogs(QObject):
     """Opens dialogs, each with what it shows of the window."""
 
-    scene_chosen = Signal(object)  # Path: a file is to be opened in place of the session
-    open_requested = Signal()  # The user wants to be asked for one
+    scene_chosen = Signal(object)  # Path: the user wants to open a file in place of the session
+    open_requested = Signal()  # The user wants to choose a file
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)

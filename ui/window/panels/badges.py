@@ -25,10 +25,10 @@ _STILL_MS: Final = 700
 
 
 class Badges(QObject):
-    """Counts for the tabs of a window what is in their panels, seen or not.
+    """Counts for the tabs of a window what is in their panels, visible or not.
 
-    Findings take a look at everything that has happened, which would make a frame of a running
-    scene late: they are counted when they are shown, and when the scene is held.
+    To count findings, everything that has happened is analysed, which would make a frame of a
+    running scene late: so they are counted when they are shown, and when the scene is held.
     """
 
     def __init__(self, window: MainWindow, bridge: SessionBridge) -> None:

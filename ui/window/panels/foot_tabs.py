@@ -32,7 +32,7 @@ class TabButton(QToolButton):
         self._theme = theme
         self.title = title
         self.badge = ""  # The count, empty for none
-        self.is_new = False  # Whether there is something in the panel that nobody has seen
+        self.is_new = False  # Whether the panel has something that the user has not seen
         self._digits = 0
         self.setCheckable(True)
         self.setAutoRaise(True)
@@ -102,7 +102,7 @@ class FootTabs(QWidget):
     """A button for each panel of the tray; those that do not fit are under *More*."""
 
     clicked = Signal(str)  # The tab of a panel was clicked; its id
-    float_wanted = Signal(str)  # A panel is to be a window of its own; its id
+    float_wanted = Signal(str)  # The user wants a panel as a window of its own; its id
 
     def __init__(
         self, titles: Iterable[tuple[str, str]], tabs: Iterable[str], theme: Theme

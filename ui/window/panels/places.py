@@ -52,7 +52,7 @@ class Reveal(QWidget):
         self.hide()
 
     def keep(self, place: QRect) -> None:
-        """Keep what is seen where a part is about to open."""
+        """Keep a picture of the place where a part is about to open."""
         self.end()
         if self.ms and self._over.isVisible() and not place.isEmpty():
             self._former, self._kept = self._over.grab(place), place
@@ -170,7 +170,7 @@ class SharesHeight(Protocol):
     """A widget above the lanes that determines how high it is."""
 
     def height_beside(self, lanes: int, room: int) -> int:
-        """Return its height beside lanes of a height, in room for both."""
+        """Return its height above lanes of a height, in ``room`` for both."""
 
 
 @guarded

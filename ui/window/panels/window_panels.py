@@ -457,7 +457,7 @@ class WindowPanels(QObject):
                 self.keyboard_left.emit()
 
     def _lay_over(self) -> None:
-        """Lay the side column over the right of the rest, where it has no place beside it."""
+        """Lay the side column over the right part of the rest, where both have no room."""
         if self._is_column_over:
             place, width = self._split.geometry(), self.column.width()
             self.column.setGeometry(place.right() + 1 - width, place.y(), width, place.height())
