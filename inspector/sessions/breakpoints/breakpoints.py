@@ -26,7 +26,7 @@ from inspector.events.log import EventLog
 from inspector.events.sentences import describe
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration
-from inspector.vocabulary import CLOCK_ADDED, RawEvent
+from inspector.vocabulary import BREAKPOINT_HIT, CLOCK_ADDED, MARK, RawEvent
 
 MAX_BREAKPOINTS: Final = 200
 #: Most samples kept of a loop; at the slowest rate, half of them cover three minutes.
@@ -54,6 +54,7 @@ class Breakpoints:
         self._by_number: dict[int, Breakpoint] = {}
         self._hits: dict[int, int] = {}
         self._since: dict[int, int] = {}
+        self._texts: dict[int, str] = {}  # What the last hit of each says
         self._last_number = 0
         self._conditions: list[tuple[int, Condition]] = []
         self._log: EventLog | None = None
@@ -118,6 +119,7 @@ class Breakpoints:
             return False
         del self._hits[number]
         self._since.pop(number, None)
+        self._texts.pop(number, None)
         self._changed()
         return True
 
@@ -190,6 +192,8 @@ class Breakpoints:
         assert reader is not None
         if not breakpoint_.is_enabled or cursor < self._since.get(number, 0):
             return
+        if self._is_effect(event, number, reader.strings):
+            return
         self._hits[number] += 1
         self.version += 1
         if self._hits[number] < breakpoint_.from_hit:
@@ -201,6 +205,8 @@ class Breakpoints:
         if breakpoint_.kind is BreakKind.TURN_ABOVE and reader.turn_ns is not None:
             assert self._stacks is not None
             happened = self._stacks.text_of_turn(event, reader.turn_ns)
+        text = f"{breakpoint_.text}: {happened}" if breakpoint_.kind.needs_reason else happened
+        self._texts[number] = text
         found.append(
             BreakpointHit(
                 number,
@@ -209,9 +215,16 @@ class Breakpoints:
                 cursor,
                 reader.frame,
                 reader.clock_id,
-                f"{breakpoint_.text}: {happened}" if breakpoint_.kind.needs_reason else happened,
+                text,
             )
         )
+
+    def _is_effect(self, event: RawEvent, number: int, strings: Sequence[str]) -> bool:
+        """Return whether an event says that the breakpoint was hit, or is the mark that it left."""
+        _, kind, subject, a, _ = event
+        if kind == MARK:
+            return strings[a] == self._texts.get(number)
+        return kind == BREAKPOINT_HIT and subject == number
 
 
 class _Stacks:

@@ -7,10 +7,10 @@ from fractions import Fraction
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.command import Capability
-from inspector.commands.scene import StepBack, Undo
+from inspector.commands.scene import AddMark, StepBack, Undo
 from inspector.commands.timers import ClearTimer
 from inspector.commands.transport import Hold, Run, StepFrames, StepToNextTimer
-from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
+from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.probe.adapters import KEEPS_TIME
 from inspector.sessions.session import SessionPhase
 from inspector.vocabulary import (
@@ -316,3 +316,20 @@ def test_that_a_breakpoint_holds_the_program(attachment: Attachment) -> None:
     assert probe.asked[-1][0] == "Clock.pause"
     assert "because" in session.status.message
     assert [each.number for each in session.timeline.hits] == [1]
+
+
+def test_that_a_breakpoint_is_not_hit_by_the_mark_that_it_leaves(attachment: Attachment) -> None:
+    session = attachment.session
+    running(attachment)
+    on_marks = Breakpoint(BreakKind.CONDITION, condition='kind == "mark"', action=BreakAction.MARK)
+    session.submit(AddBreakpoint(on_marks))
+    session.refresh()
+    session.submit(AddMark("here"))
+    attachment.settle(lambda: len(session.timeline.marks) == 2)
+
+    for _ in range(10):
+        attachment.hand.advance(500)
+        session.refresh()
+
+    assert session.breakpoints.hits(1) == 1
+    assert len(session.timeline.marks) == 2
