@@ -29,7 +29,7 @@ def make_panel(
     if not isinstance(widget, QWidget):
         raise TypeError(f"{panel.widget} is not a widget")
     widget.setObjectName(panel.id)
-    # So that nothing below it is painted with it.
+    # Opaque, so that what is below is not painted along with it.
     widget.setAutoFillBackground(True)
     return widget
 

@@ -189,7 +189,7 @@ class EventNames:
 NAMING_KINDS: Final = MEMBER_NAMING_KINDS - ABOUT_FIELDS | handled_kinds(EventNames)
 
 
-#: Rows kept; older ones leave at the top.
+#: At most this many rows are kept; older ones are dropped at the top.
 MAX_ROWS: Final = 20_000
 #: Rows are dropped this many at a time, so that not every refresh moves all the others.
 _BUNCH: Final = 1_000

@@ -149,7 +149,7 @@ class FlameRow(QWidget):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        # A painter that outlives its event takes Qt down with it.
+        # By a context manager: a painter that outlives its event crashes Qt.
         with QPainter(self) as painter:
             self._paint(painter, event.rect())
 

@@ -150,7 +150,7 @@ class FrameSpanModel(ListTableModel[SpanRow]):
         found: dict[tuple[int, int, int, str], SpanRow] = {}
         top = 0
         for span in spans:
-            # Several threads of a trace are in the same phase, below each other.
+            # Several threads of a trace are in the same phase, one below the other.
             top = span.depth if span.is_phase else top
             former = found.get(key := _key_of(span))
             took_ns = 0 if span.timer_id else span.took_ns
@@ -351,7 +351,7 @@ class FrameSpansPanel(QWidget):
         below = max((span.depth for span in spans), default=-1) + 1
         self.flame.set_spans((*spans, *(replace(s, depth=s.depth + below) for s in seen)))
         self.flame.set_words("" if spans else _NO_CALLS)
-        # As many rows as there are, until the table would become too small.
+        # Room for all rows, unless it would leave the table too little.
         most = min(_MOST_FLAME * text_scale(self), _FLAME_ABOVE * self.height())
         height = min(self.flame.minimumSizeHint().height(), max(round(most), _MOST_FLAME))
         self._scroll.setMinimumHeight(max(height, self._scroll.minimumHeight()))

@@ -21,7 +21,7 @@ _HINT: Final = "Milliseconds per frame, or frames per second:\n12.5 ms, 90 fps"
 class BudgetMenu(QMenu):
     """Budgets to tick, to colour by, to add and to drop."""
 
-    #: The budgets that are to be drawn, in milliseconds; bars are coloured by the first.
+    #: Other budgets are drawn, in milliseconds; bars are coloured by the first.
     budgets_chosen = Signal(object)  # tuple[float, ...]
 
     def __init__(self, parent: QWidget | None = None) -> None:

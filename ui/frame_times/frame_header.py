@@ -36,7 +36,7 @@ _BETWEEN: Final = 8
 _LABELS: Final = 40
 _LINE: Final = 18
 _SQUARE: Final = 9
-#: Where the words of the legend begin.
+#: Pixels from the left edge of the legend to its words.
 _BESIDE: Final = _SQUARE + 7
 _WRAPPED: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap)
 #: Room that the legend needs below the numbers; with less it is in the tool tip.
@@ -128,9 +128,9 @@ def _line_of(widget: QWidget) -> int:
 class _Header(QWidget):
     """Numbers in small letters on the colour of headers."""
 
-    #: The longest frame is to be shown.
+    #: The user wants to see the longest frame.
     longest_wanted = Signal()
-    #: The next frame over budget is to be shown.
+    #: The user wants to see the next frame over budget.
     over_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

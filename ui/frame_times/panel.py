@@ -65,7 +65,7 @@ _AXES: Final = (
     (XAxis.FRAME, "Frames", "Count frames along the axis"),
     (XAxis.TIME, "Time", "Show session time along the axis"),
 )
-#: Text, key, how many frames over budget further, and whether only those over twice.
+#: Text, key, step among the frames over budget, and whether only those over twice count.
 _LONG_FRAMES: Final = (
     ("Next frame over budget", "J", 1, False),
     ("Previous frame over budget", "K", -1, False),

@@ -77,7 +77,7 @@ class PlottedFrames(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Frames")
-        # All of it is painted, so nothing below it needs to be.
+        # It paints all of its area, so that Qt need not paint what is below.
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self._fit()
         self.set_measure("interval")
@@ -332,7 +332,7 @@ class PlottedFrames(QWidget):
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         exposed, area = event.rect(), self._bars.area
-        # A painter that outlives its event takes Qt down with it.
+        # By a context manager: a painter that outlives its event crashes Qt.
         with QPainter(self) as painter:
             if self.devicePixelRatioF() != self._bars.ratio:
                 self._fit()

@@ -39,7 +39,7 @@ _HOVERED: Final = 0.08
 _DOWN: Final = 0.14
 #: Pixels around the slider of a scroll bar.
 _BESIDE_SLIDER: Final = 4
-#: How thick the line of a tick is.
+#: Thickness of the line of a check mark.
 _TICK: Final = 1.6
 #: Size of the grip by which a dividing line is dragged, drawn where there is room for it.
 _GRIP: Final = QSize(28, 3)

@@ -40,7 +40,7 @@ from ..plotting.own_view import OwnView
 
 #: Pixels per point of the picture at 100 % text, for which its small texts have the token's size.
 _SCALE: Final = TYPE["small"].px / 7.5
-#: Points around a chart of drift, and for its title.
+#: Points around a chart of drift, and the height of its title.
 _PAD: Final = 4.0
 _TITLE: Final = 14.0
 #: Share of the width that titles may take; only in the narrowest plots they are cut.

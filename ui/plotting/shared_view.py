@@ -65,11 +65,11 @@ class SharedView(QObject):
     following_changed = Signal(bool)
     #: A range was selected or given up.
     range_chosen = Signal(object)  # tuple[int, int] | None: its frames
-    #: The pointer is elsewhere.
+    #: The pointer has moved along the axis, or has left it.
     hover_moved = Signal()
     #: The room beside the plots has changed, or lanes are shown or hidden.
     margins_changed = Signal()
-    #: The playhead is elsewhere.
+    #: The playhead is shown at another instant, or no longer.
     playhead_shown = Signal()
     #: The ruler shows another time, or something else is beside it.
     ruler_changed = Signal()

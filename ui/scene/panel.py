@@ -61,7 +61,7 @@ _SIDE: Final = 16
 #: Least heights of the window at 100 % text, each with the percentage a picture may take of it.
 _MOST_PERCENT: Final = ((560, 45), (440, 20), (0, 12))
 _LEAST_HEIGHT: Final = 48
-#: Qt's own bound of heights.
+#: Qt's upper limit of heights.
 _ANY_HEIGHT: Final = 16_777_215
 
 _NO_SESSION: Final = "No scene is open."
@@ -103,7 +103,7 @@ class ScenePanel(QWidget):
         self.notice.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.notice.setWordWrap(True)
         self.notice.setMargin(12)
-        # For keyboards and screen readers, which go from panel to panel.
+        # Takes the focus for keyboards and screen readers, which go from panel to panel.
         self.notice.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         # What is under the pointer, or which clocks stand still or run at another rate; it is above
         # the picture so that it covers nothing
@@ -392,7 +392,7 @@ class ScenePanel(QWidget):
 
     @cached_property
     def _export(self) -> SceneExport:
-        # Fonts, file formats and their dialog are not needed to show a scene.
+        # Imported late: showing a scene needs no fonts, file formats and dialog.
         from .export import SceneExport  # noqa: PLC0415
 
         return SceneExport()

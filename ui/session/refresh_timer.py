@@ -399,7 +399,7 @@ class RefreshTimer(QObject):
                     self._is_due = False
                     self.due.emit()
                 taken_ns = self._clock() - began_ns
-                # What was refreshed will take about as long to paint.
+                # Painting what was refreshed will take about as long again.
                 if taken_ns >= _TURN_NS or (
                     left_ns is not None and left_ns - 2 * taken_ns < _PIECE_NS
                 ):

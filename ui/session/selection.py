@@ -20,8 +20,7 @@ class SelectionKind(Enum):
 class Selection(Struct, frozen=True):
     kind: SelectionKind = SelectionKind.NONE  # What kind of thing
     id: int = 0  # Number of the clock, timer or member, or index of the frame
-    # When the one call of a member ended, or the one firing of a timer was, that is meant; None for
-    # all of them.
+    # When the call of a member ended, or the timer fired, if only that one is meant; None for all.
     at_ns: int | None = None
 
     @classmethod

@@ -47,14 +47,14 @@ class StopNotices(QObject):
             self.hit = next((hit for hit in reversed(hits) if hit.number == number), None)
             told, self._told_hits = self._told_hits, (timeline, len(hits))
             if self.hit is not None and told != self._told_hits:
-                # It is the newest one: what is in view stays.
+                # The hit is the newest, so the view need not move.
                 self._bridge.select(Selection.frame(self.hit.frame))
         self._say()
 
     @Slot()
     def _look_again(self) -> None:
         if self._bridge.status.breakpoint and self.hit is None:
-            # What was hit comes a moment after the program has held itself.
+            # The report of the hit comes a moment after the program has held itself.
             self._look()
         elif self.sentence:
             self._say()

@@ -205,7 +205,7 @@ class LaneCanvas(LaneSurface):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        # A painter that outlives its event takes Qt down with it.
+        # By a context manager: a painter that outlives its event crashes Qt.
         with QPainter(self.viewport()) as painter:
             self.picture.paint(painter, self, event.rect())
 

@@ -77,7 +77,7 @@ class _Records(NamedTuple):
     xs: tuple[int, ...]  # Predictions, in pixels of a view that moves by whole ones
 
 
-#: Pixels from the left edge of the lanes on, the last one excluded, that have to be painted again.
+#: Pixels to paint again, from the left edge of the lanes: the first, and the one after the last.
 _Band: TypeAlias = tuple[int, int]
 
 
@@ -349,7 +349,7 @@ class LanePicture:
             return None
         xs, end = self._forecasts.places(row, lane), window.left + window.width + away
         xs = xs[: bisect_left(xs, end)]
-        # The last may be cut off at the right edge.
+        # The last prediction may be cut off at the right edge.
         room = min(end - xs[-1], _WIDEST_PREDICTION) if xs else 0
         return _Records(lane.instants, *found, room, xs)
 

@@ -40,8 +40,8 @@ class _Words(NamedTuple):
     said: list[PlacedText]  # The texts; first those that move along with the instant shown
     late: list[tuple[Row, int]]  # The rows of late timers and calls, and since when
     shown_x: int  # The pixel of the instant shown
-    # From where to where that may be while they are right, but for the place of what stands
-    # before it.
+    # From where to where it may be while the texts stay right, apart from the places of
+    # those before it.
     from_x: float
     until_x: float
 
@@ -79,7 +79,8 @@ class LaneWords:
         font, (turn, shown_x, late_ns) = painter.font(), when
         made_for = (
             *(turn, late_ns, rows, window.left, window.width, round(window.span), font),
-            # In a view that follows the right edge moves on, and what waits beyond it is text.
+            # A following view moves on all the time; firings beyond its right edge come with the
+            # next texts.
             canvas.view.is_following or window.high,
             *(canvas.verticalScrollBar().maximum(), canvas.view.x_axis),
         )

@@ -478,7 +478,7 @@ def shape_of(row: DetailRow, *, is_first: bool = False) -> tuple[RowKind, str, b
     kind = row.kind
     # Not by a set, which would hash the members of the enumeration: that is slow.
     key = "" if kind is RowKind.STEP or kind is RowKind.ITEM else row.key
-    # The first heading has no room above.
+    # The first heading has no space above it.
     return kind, key, bool(row.links) or bool(row.exact), is_first and kind is RowKind.HEADING
 
 

@@ -35,7 +35,7 @@ READ_AT_ONCE: Final = 15_000
 
 #: At most this many reasons are shown until the user asks for more.
 _MOST_STEPS: Final = 4
-#: Ends the part of a sentence that leads to its instant, unless a name does.
+#: Ends the part of a sentence that is the link to its instant, unless a name comes first.
 _CLAUSE_END: Final = re.compile(r"[,:;.](?:\s|$)")
 _FRAME: Final = re.compile(r"\b[Ff]rame (\d[\d,]*)")
 
@@ -48,7 +48,7 @@ class Told(Struct, frozen=True):
 
 
 class WhyRows:
-    """Explains what is selected, at most a few times a second, and reads the log on from there."""
+    """Explains what is selected, at most a few times a second, reading the log only once."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         """Begin with nothing explained; ``clock`` returns seconds."""
@@ -236,7 +236,7 @@ def _step(reason: Reason, timeline: Timeline) -> DetailRow:
 
 
 def _clause_end(text: str) -> int:
-    """Return how much of a sentence leads to its instant, without the quotation marks."""
+    """Return where the link to the instant of a sentence ends, inside of quotation marks."""
     name, clause = QUOTED.search(text), _CLAUSE_END.search(text)
     end = len(text) if clause is None else clause.start()
     if name is not None and name.start() < end:

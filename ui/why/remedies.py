@@ -133,7 +133,7 @@ class RemedyBar(QWidget):
         self._remedies: list[Remedy] = []
         self._asked: set[Command] = set()
         self._commands_seen = 0
-        # As many as are ever needed; the first of them are shown
+        # All buttons that may be needed; only the first ones are visible
         self.buttons = [ShorteningButton() for _ in range(_MOST_BUTTONS)]
         for button in self.buttons:
             button.setParent(self)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 else:
     _View = object
 
-#: Pixels of a cell beside its text.
+#: Pixels by which a cell is wider than its text.
 CELL_PADDING: Final = 14
 #: Shown for a cell that cannot be read.
 _UNREADABLE: Final = Cell(UNKNOWN)
@@ -235,7 +235,7 @@ class PaintedTable(QTableView):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        # A painter that outlives its event takes Qt down with it.
+        # By a context manager: a painter that outlives its event crashes Qt.
         with QPainter(self.viewport()) as painter:
             if self.model() is not None:
                 self._paint_rows(painter, event)

@@ -157,7 +157,7 @@ class WindowPanels(QObject):
 
     def add_to_foot(self, widget: QWidget) -> None:
         """Put something at the right of the tabs."""
-        # With a height of its own, a button would keep the rest of the foot as low as it is.
+        # Aligned, because the fixed height of a button would otherwise limit that of the foot.
         self._foot_parts.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
 
     def add_above_foot(self, widget: QWidget) -> None:
