@@ -195,6 +195,9 @@ class FlatStyle(QProxyStyle):
         self._paint_button(option, painter, widget)
         label = QStyleOptionToolButton(option)
         label.rect = option.rect.adjusted(0, 0, -_chevron_room(option), 0)
+        if option.fontMetrics.horizontalAdvance(option.text) > label.rect.width():
+            # What is left of the text does not touch the chevron.
+            label.rect = label.rect.adjusted(0, 0, -_BESIDE_SLIDER, 0)
         self._paint_label(label, painter, widget)
         self._paint_chevron(option, painter, option.rect.right() - _BESIDE_SLIDER)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from pathlib import Path
 from typing import cast
 
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QLabel,
     QLineEdit,
+    QMenu,
     QPushButton,
     QScrollBar,
     QSpinBox,
@@ -344,6 +345,29 @@ def test_that_marks_in_controls_grow_with_the_text(
         found.append(rows_with_ink(widget))
 
     assert found[1] >= 1.7 * found[0]
+
+
+def test_that_a_text_cut_in_a_button_with_a_menu_keeps_apart_from_its_mark(
+    qtbot: QtBot, qapp: QApplication
+) -> None:
+    QApplication.setStyle(FlatStyle(Theme("light")))
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+    font.setPixelSize(13)
+    qapp.setFont(font)
+    button = QToolButton()
+    qtbot.addWidget(button)
+    button.setText("M" * 12)
+    button.setMenu(QMenu(button))
+    button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+    button.setAutoRaise(True)
+    button.resize(button.sizeHint().width() - 20, 28)
+
+    image = button.grab().toImage()
+    ground = image.pixel(0, 0)
+    columns = range(image.width())
+    inked = [x for x in columns if any(image.pixel(x, y) != ground for y in range(4, 24))]
+    gaps = [right - left for left, right in pairwise(inked) if right - left > 1]
+    assert gaps[-1] > 5
 
 
 def rows_with_ink(widget: QWidget) -> int:
