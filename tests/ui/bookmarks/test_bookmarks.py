@@ -170,12 +170,13 @@ def test_that_delete_removes_and_undo_puts_back(stand: Stand) -> None:
     assert stand.names() == ["a", "b", "c"]
 
 
-def test_that_the_filter_has_room_for_what_it_says_in_large_text(stand: Stand) -> None:
+@pytest.mark.parametrize(("scale", "width"), [(1, 720), (2, 1_280)])
+def test_that_the_filter_has_room_for_what_it_says(stand: Stand, scale: int, width: int) -> None:
     panel = stand.panel
     font = panel.font()
-    font.setPointSizeF(2 * font.pointSizeF())
+    font.setPixelSize(13 * scale)
     panel.setFont(font)
-    panel.resize(1_400, 300)
+    panel.resize(width - 40, 300)
     QApplication.processEvents()
 
     line = panel.filter_line

@@ -49,8 +49,11 @@ class TablePanel(QWidget):
         theme.changed.connect(self._apply_theme)
 
     def lay_out(self, *tools: Part) -> None:
-        """Put ``tools`` between the filter and the count."""
-        top = bar((self.filter_line, 1), *tools, self.count_label)
+        """Put ``tools`` between the filter and the count.
+
+        The filter gets twice as much of the room as a tool that stretches by 1.
+        """
+        top = bar((self.filter_line, 2), *tools, self.count_label)
         fill(self, top, (self.view, 1))
         self._apply_theme()
 
