@@ -117,7 +117,9 @@ class LabPlot(QAbstractScrollArea):
         index, bar = self._row_of(result), self.verticalScrollBar()
         if index is not None:
             top, height = index * self._row_height, self._row_height
-            bar.setValue(min(max(bar.value(), top + height - self._room), top - height))
+            # With the row before it, if there is room for both.
+            above = height if self._room >= 2 * height else 0
+            bar.setValue(min(max(bar.value(), top + height - self._room), top - above))
 
     def _row_of(self, result: LabResult) -> int | None:
         return next((index for index, row in enumerate(self._rows) if row is result), None)
@@ -324,7 +326,9 @@ class LabPlot(QAbstractScrollArea):
     def _paint_tracks(self, painter: QPainter) -> None:
         tracks, height, bar = self._tracks(), self._row_height, self.verticalScrollBar()
         if self.current is not None:
-            painter.fillRect(self.row_rect(self.current), self._theme.color(ColorRole.RAISED))
+            above_axis = QRect(0, 0, self.viewport().width(), self._room)
+            ground = self.row_rect(self.current).intersected(above_axis)
+            painter.fillRect(ground, self._theme.color(ColorRole.RAISED))
         first = bar.value() // height
         items: list[Item] = []
         for number, row in enumerate(self._rows[first : first + self._room // height + 2], first):

@@ -53,6 +53,10 @@ _EXPECTED_APART: Final = 4.0
 _LARGEST_TITLE_SHARE: Final = 0.3
 #: If tracks would get a smaller share of the width, outcomes are left out; tables have them too.
 _LEAST_TRACK_SHARE: Final = 0.33
+#: Points for the shortest axis, before it for signs and gaps, and behind it.
+_LEAST_TRACK: Final = 40.0
+_BEFORE_TRACK: Final = _PAD + 20
+_BEHIND_TRACK: Final = _PAD + 8
 
 
 class _Legend(Enum):
@@ -92,14 +96,16 @@ class Tracks(Struct, frozen=True):
         """Divide a width among titles, firings and outcomes; ``shown`` limits the instants."""
         titles = [text_width(each.row_title, _TEXT_SIZE) for each in results]
         texts = [text_width(outcome_text(each), _SMALL_SIZE) for each in results]
-        title_width = min(max(titles, default=0.0), width * most_title)
+        most = max(width - _BEFORE_TRACK - _LEAST_TRACK - _BEHIND_TRACK, 0.0)
+        title_width = min(max(titles, default=0.0), width * most_title, most)
         outcome_width = min(max(texts, default=0.0), width * _LARGEST_TITLE_SHARE)
-        left = round(_PAD + 12 + title_width + 8, 2)
-        right = round(width - _PAD - outcome_width - 8, 2)
+        left = round(_BEFORE_TRACK + title_width, 2)
+        right = round(width - _BEHIND_TRACK - outcome_width, 2)
         if right - left < width * _LEAST_TRACK_SHARE:
-            right, outcome_width = round(width - _PAD - 8, 2), 0.0
+            right, outcome_width = round(width - _BEHIND_TRACK, 2), 0.0
         low_ns, high_ns = shown or (0.0, float(end_of(results)))
-        return cls(left, max(left + 40, right), title_width, outcome_width, low_ns, high_ns, theme)
+        right = max(left + _LEAST_TRACK, right)
+        return cls(left, right, title_width, outcome_width, low_ns, high_ns, theme)
 
     def x(self, at_ns: float) -> float:
         share = (at_ns - self.low_ns) / (self.high_ns - self.low_ns)

@@ -9,7 +9,7 @@ import pytest
 
 from inspector.engines.lab.display import Display, steady_display
 from inspector.engines.lab.export import LAB_EXPORTERS, check_lab_export, export_lab
-from inspector.engines.lab.graph import LabGraphOptions, lab_graph, outcome_text
+from inspector.engines.lab.graph import LabGraphOptions, Tracks, lab_graph, outcome_text
 from inspector.engines.lab.refresh_lab import LabResult, run_cell, run_lab
 from inspector.engines.lab.subjects import SUBJECTS, Steps, Subject, subjects_named
 from inspector.engines.lab.timer import LabTimer
@@ -190,6 +190,16 @@ def test_that_the_picture_says_what_those_do_wrong_that_are_wrong() -> None:
     at = texts.index("Known faults")
     assert texts[at + 1] == "Egret, by calls: above 60 Hz it is too fast: four times at 240 Hz."
     assert not any("Our clock:" in text for text in texts[at:])
+
+
+def test_that_titles_leave_the_shortest_axis_in_the_narrowest_plot() -> None:
+    results = [run_cell(LabTimer(SECOND), SUBJECTS[8], steady_display(240, 10 * SECOND))]
+
+    tracks = Tracks.of(results, 150.0, "light", most_title=0.6)
+
+    half = text_width("10", 7.5) / 2
+    assert tracks.x(10 * SECOND) + half < 150
+    assert tracks.right - tracks.left >= 40
 
 
 def test_that_texts_stay_in_the_picture() -> None:

@@ -449,6 +449,22 @@ def test_that_a_plot_without_runs_says_what_to_do_and_has_no_axis(qtbot: QtBot) 
     assert pixels == {theme.color(ColorRole.BG).rgb()}
 
 
+def test_that_the_lowest_plot_shows_the_chosen_run_and_not_the_one_before(stand: Stand) -> None:
+    stand.show()
+    stand.ask(displays="240 Hz", subjects="clock,egret")
+    plot = stand.panel.plot
+    plot.resize(200, 60)
+
+    chosen = stand.panel.model.results[-1]
+    plot.reveal_result(chosen)
+
+    assert plot.current is chosen
+    assert plot.row_rect(chosen).top() == 0
+    axis = plot.viewport().grab().toImage()
+    ground = stand.theme.color(ColorRole.BG).rgb()
+    assert axis.pixel(1, axis.height() - 2) == ground
+
+
 def test_that_the_plot_is_moved_with_the_keys_and_the_wheel_of_other_plots(stand: Stand) -> None:
     stand.show()
     stand.ask(displays="240 Hz", subjects="clock,egret")
