@@ -57,10 +57,9 @@ class LabelOverPlot(QLabel):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        pad, flags = self.margin(), int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
-        room = self.contentsRect().adjusted(pad, pad, -pad, -pad)
+        flags = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
         with QPainter(self) as painter:
-            place = painter.boundingRect(room, flags, self.text())
+            place = painter.boundingRect(self.contentsRect(), flags, self.text())
             painter.fillRect(place.adjusted(-_PAD, 0, _PAD, 0), self.palette().base())
         super().paintEvent(event)
 
@@ -190,7 +189,7 @@ class EmptyNotice(LabelOverPlot):
         super().__init__()
         self._viewport = view.viewport()
         self.setParent(self._viewport)
-        self.setMargin(16)
+        self.setContentsMargins(16, 4, 16, 4)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.hide()
 

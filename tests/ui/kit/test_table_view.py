@@ -218,6 +218,26 @@ def test_that_the_keyboard_comes_without_marking_anything(view: TableView) -> No
     assert not view.currentIndex().isValid()
 
 
+def test_that_why_a_table_is_empty_is_whole_where_there_is_room_for_one_row(
+    view: TableView, model: AnimalModel
+) -> None:
+    model.set_rows([])
+    view.notice.set_text("No animals. Open the gate.")
+    whole = rows_of_text(view)
+
+    view.resize(400, view.height() - view.viewport().height() + 40)
+
+    assert rows_of_text(view) == whole
+
+
+def rows_of_text(view: TableView) -> int:
+    """Return how many rows of pixels the text over the table has."""
+    image = view.notice.grab().toImage()
+    rows, columns = range(image.height()), range(image.width())
+    dark = 128
+    return sum(any(image.pixelColor(x, y).lightness() < dark for x in columns) for y in rows)
+
+
 # ------------------------------------------------------------------ copies, keys and menus
 
 
