@@ -58,6 +58,14 @@ class YieldingColumn(ColumnEnum):
     LEGS = _column("Legs", lambda row: str(row.legs), sample="000", yields=1, is_number=True)
 
 
+class NumberedColumn(ColumnEnum):
+    """Numbers before all else, and a text that may have any length."""
+
+    LEGS = _column("Legs", lambda row: str(row.legs), sample="n" * 20, is_number=True)
+    NAME = _column("Animal", lambda row: row.name, sample="crocodile", yields=1)
+    NOTE = _column("Note", lambda row: row.note)
+
+
 class StayingColumn(ColumnEnum):
     """Names beside numbers that are always shown."""
 
@@ -418,6 +426,21 @@ def test_that_a_narrow_column_has_the_room_that_a_wide_one_leaves(
     shown = [column for column in YieldingColumn if not view.isColumnHidden(column)]
 
     assert shown == [YieldingColumn.NAME, YieldingColumn.LEGS]
+
+
+def test_that_numbers_in_the_first_column_get_no_more_room_than_they_need(
+    qapp: QApplication, qtbot: QtBot
+) -> None:
+    assert qapp is not None
+    model = ListTableModel[Animal](NumberedColumn, Theme("light"), attrgetter("name"))
+    model.set_rows([CAT, BIRD])
+    view = TableView(model, "Animals", {})
+    qtbot.addWidget(view)
+    view.resize(4 * view.width_for("n" * 20), 200)
+    with qtbot.waitExposed(view):
+        view.show()
+
+    assert view.columnWidth(NumberedColumn.LEGS) == view.width_for("n" * 20)
 
 
 def test_that_a_name_is_cut_before_a_column_that_stays_is_out_of_sight(

@@ -33,7 +33,7 @@ _MOST_FOR_NAMES: Final = 0.6
 _SPARE: Final = 2
 #: When more names than this have been measured, it is forgotten which ones.
 _MOST_NAMES: Final = 1_000
-#: The first column gets up to this many times its sample before another gets the rest.
+#: Names in the first column get up to this many times its sample before another gets the rest.
 _WIDE_NAMES: Final = 1.5
 #: Pixels, wider than any screen; a width in a damaged file of settings may be larger.
 _WIDEST_BY_HAND: Final = 10_000
@@ -300,7 +300,7 @@ class ColumnChoices(QObject):
             yield column, self._table.width_for(column.spec.sample) + (column in apart) * GAP
         for column in in_turn:
             yield column, self._sample_width(column) + (column in apart) * GAP
-        if any(each.spec.yields for each in self._columns):
+        if first in self._of_names and any(each.spec.yields for each in self._columns):
             yield first, round(_WIDE_NAMES * self._sample_width(first))
         # The rest goes to the last column without a sample, else to the first column.
         endless = [each for each in shown if not each.spec.sample and each not in self._by_hand]
