@@ -74,7 +74,7 @@ _NAMES: Final = 100
 _LEAST_NAME: Final = 10
 #: Runs of up to this many frames are drawn without downsampling.
 _ALL_DRAWN: Final = 4_000
-#: Least width of the plot in pixels that is reckoned with.
+#: Least width of the plot, in pixels, for which curves are prepared.
 _NARROW: Final = 200
 _FEWEST_FRAMES: Final = 5
 _LEAST_MS: Final = 0.01

@@ -16,9 +16,8 @@ from .guards import guarded
 #: Milliseconds between refreshes of text, at best: digits that change faster are a blur.
 TEXT_MS: Final = 200
 
-#: How long a widget that was in sight is assumed to be so still, unless it is hidden. To check
-#: takes as long as a small refresh; not to notice that a panel has gone behind another one's tab
-#: costs a few refreshes.
+#: How long a widget that was in sight is assumed to be still in sight, unless it is hidden. A check
+#: takes as long as a small refresh; without it, a panel behind another one's tab costs a few.
 _LOOK_NS: Final = 1_000 * NS_PER_MS
 _SEEN: Final = (QEvent.Type.Show, QEvent.Type.Paint)
 

@@ -249,7 +249,7 @@ class MachineDiagram(QWidget):
             return
         metrics = self.fontMetrics()
         height = metrics.height() + 8.0
-        # Reckon with bold text, which the current state has.
+        # Measured in bold, which the text of the current state is in.
         bold = QFont(self.font())
         bold.setBold(True)
         advance = QFontMetricsF(bold).horizontalAdvance

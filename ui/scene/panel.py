@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 #: Least milliseconds between pictures: less than between refreshes, so that each refresh shows a
 #: picture, in the same paint of the window as the plots.
 _PICTURE_MS: Final = 20
-#: Pictures that take long to paint are shown less often: so seldom that they take a millisecond of
-#: each frame at 60 frames a second, but not more seldom than after this many milliseconds.
+#: Pictures that take long to paint are shown less often, so that they take at most a millisecond of
+#: each frame at 60 frames a second; but this is the longest period, in milliseconds.
 _SELDOM_MS: Final = 150
 _FRAMES_PER_MS: Final = 16.7
 #: Milliseconds for which a ring around a timer that has fired is shown.

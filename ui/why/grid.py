@@ -133,7 +133,7 @@ class ShownRow(Struct, eq=False):
         label, text, room = value, value.text(), self.room - _TO_BE_SURE
         if isinstance(self.key, LinkedLabel):
             label, text, room = self.key, self.key.said, self.key_room - _TO_BE_SURE
-            # Letters of fallback fonts may be higher; small letters are no wider than reckoned.
+            # Letters of fallback fonts may be higher; small letters are no wider than large ones.
             if max(text, default="") > _LAST_LATIN or _text_width(value) > self.room:
                 return False
         return "\n" not in text and label.fontMetrics().horizontalAdvance(text) <= room

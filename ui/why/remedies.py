@@ -199,7 +199,7 @@ class RemedyBar(QWidget):
         if command is None:
             self._bridge.go_live()
             return
-        # A running scene obeys at the next frame; a second click must not submit it again.
+        # A running scene applies it at the next frame; a second click must not submit it again.
         if command not in self._asked:
             self._asked.add(command)
             submit(self._bridge, command)

@@ -31,7 +31,7 @@ GAP: Final = 18
 _MOST_FOR_NAMES: Final = 0.6
 #: Pixels for a name beyond its text and margins.
 _SPARE: Final = 2
-#: When more names than this have been measured, it is forgotten which ones.
+#: The record of the names that have been measured is emptied when it has more than this many.
 _MOST_NAMES: Final = 1_000
 #: Names in the first column get up to this many times its sample before another gets the rest.
 _WIDE_NAMES: Final = 1.5
