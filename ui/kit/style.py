@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QStyleOptionComboBox,
     QStyleOptionComplex,
     QStyleOptionFrame,
+    QStyleOptionHeader,
     QStyleOptionSpinBox,
     QStyleOptionToolButton,
     QWidget,
@@ -47,6 +48,8 @@ _GRIP: Final = QSize(28, 3)
 _BOX, _BESIDE_BOX = 14, 6
 #: The arrow of a button that opens a menu: room, width and thickness of its line, in pixels.
 _CHEVRON_ROOM, _CHEVRON, _CHEVRON_LINE = 14, 7, 1.4
+#: How high the arrows of spin boxes and of a sorted column are.
+_SPIN_ARROW, _SORT_ARROW = 3, 4
 #: The height of a line of 13 px letters.
 _USUAL_LINE: Final = 16
 #: For controls with a check mark, the element that draws their text.
@@ -94,6 +97,10 @@ class FlatStyle(QProxyStyle):
                 self._paint_tick(option, painter, radius=SIZES["radius"] // 2)
             case _Primitive.PE_IndicatorRadioButton:
                 self._paint_tick(option, painter, radius=option.rect.height() // 2)
+            case _Primitive.PE_IndicatorHeaderArrow if isinstance(option, QStyleOptionHeader):
+                is_up = option.sortIndicator is QStyleOptionHeader.SortIndicator.SortUp
+                height = _SORT_ARROW * _scale_of(option)
+                self._paint_arrow(painter, option.rect, height, is_up=is_up)
             case _Primitive.PE_FrameFocusRect:
                 # Left out: the window's focus ring shows where the keyboard is.
                 pass
@@ -314,18 +321,32 @@ class FlatStyle(QProxyStyle):
         if option.frame:
             edge = self._theme.color(ColorRole.EDGE)
             _paint_box(painter, option.rect, self._theme.color(ColorRole.BG), edge)
+        for part in (_Part.SC_SpinBoxUp, _Part.SC_SpinBoxDown):
+            rect = self.subControlRect(_Complex.CC_SpinBox, option, part, widget)
+            role = ColorRole.TEXT if option.activeSubControls & part else ColorRole.MUTED
+            self._paint_arrow(
+                *(painter, rect, _SPIN_ARROW * _scale_of(option), role),
+                is_up=part is _Part.SC_SpinBoxUp,
+            )
+
+    def _paint_arrow(
+        self,
+        painter: QPainter,
+        rect: QRect,
+        height: float,
+        role: ColorRole = ColorRole.MUTED,
+        *,
+        is_up: bool,
+    ) -> None:
+        """Paint a triangle that is twice as wide as it is high."""
+        middle = QPointF(rect.center()) + QPointF(0.5, 0.5)
+        unit = -height / 3 if is_up else height / 3
+        base = [middle + QPointF(side * height, -unit) for side in (-1, 1)]
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        for part, up in ((_Part.SC_SpinBoxUp, -1), (_Part.SC_SpinBoxDown, 1)):
-            rect = self.subControlRect(_Complex.CC_SpinBox, option, part, widget)
-            is_active = bool(option.activeSubControls & part)
-            role = ColorRole.TEXT if is_active else ColorRole.MUTED
-            painter.setBrush(self._theme.color(role))
-            x, y = rect.center().x() + 0.5, rect.center().y() + 0.5
-            scale = _scale_of(option)
-            base = [QPointF(x + side * 3 * scale, y - up * scale) for side in (-1, 1)]
-            painter.drawPolygon(QPolygonF([QPointF(x, y + 2 * up * scale), *base]))
+        painter.setBrush(self._theme.color(role))
+        painter.drawPolygon(QPolygonF([middle + QPointF(0, 2 * unit), *base]))
         painter.restore()
 
 

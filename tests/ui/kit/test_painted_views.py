@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt
-from PySide6.QtGui import QColor, QPalette, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QApplication, QFrame, QTableView
+from PySide6.QtGui import QColor, QPalette, QPixmap, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import QApplication, QFrame, QTableView, QWidget
 from typing_extensions import override
 
 from inspector.events.schema import EventGroup
@@ -32,6 +33,8 @@ from ui.timer_queue.model import QueueModel
 from ui.timer_queue.panel import TimerQueuePanel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtCore import QAbstractItemModel
     from PySide6.QtGui import QPainter
     from pytestqt.qtbot import QtBot
@@ -382,6 +385,25 @@ def test_that_other_colors_are_painted_at_once(plain: Plain) -> None:
     QApplication.processEvents()
 
     assert plain.viewport().grab().toImage() != before
+
+
+@pytest.mark.parametrize(
+    ("make", "width"), [(partial(QColor, "red"), 16), (partial(QPixmap, 14, 14), 14)]
+)
+def test_that_what_stands_before_a_text_grows_with_it(
+    qtbot: QtBot, make: Callable[[], object], width: int
+) -> None:
+    view, mark = QWidget(), make()
+    qtbot.addWidget(view)
+    found: list[int] = []
+    for scale in (1, 2):
+        font = view.font()
+        font.setPixelSize(13 * scale)
+        view.setFont(font)
+        cells = CellPainter(view)
+        found.append(cells.before(Cell("boss", mark=mark)) - 2 * cells.margin)
+
+    assert found == [width, 2 * width]
 
 
 def test_that_long_texts_go_on_in_the_next_line_where_a_table_wraps_them(qtbot: QtBot) -> None:

@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QImage
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QImage, QPainter
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -21,6 +21,8 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollBar,
     QSpinBox,
+    QStyle,
+    QStyleOptionHeader,
     QToolButton,
     QWidget,
 )
@@ -345,6 +347,26 @@ def test_that_marks_in_controls_grow_with_the_text(
         found.append(rows_with_ink(widget))
 
     assert found[1] >= 1.7 * found[0]
+
+
+def test_that_the_arrow_of_a_sorted_column_grows_with_the_text(qapp: QApplication) -> None:
+    style = FlatStyle(Theme("light"))
+    font = qapp.font()
+    found: list[int] = []
+    for scale in (1, 2):
+        font.setPixelSize(13 * scale)
+        option = QStyleOptionHeader()
+        option.rect = QRect(0, 0, 24, 24)
+        option.fontMetrics = QFontMetrics(font)
+        option.sortIndicator = QStyleOptionHeader.SortIndicator.SortDown
+        image = QImage(24, 24, QImage.Format.Format_ARGB32)
+        image.fill(0)
+        with QPainter(image) as painter:
+            arrow = QStyle.PrimitiveElement.PE_IndicatorHeaderArrow
+            style.drawPrimitive(arrow, option, painter)
+        found.append(sum(any(image.pixel(x, y) for x in range(24)) for y in range(24)))
+
+    assert found[1] >= 1.5 * found[0]
 
 
 def test_that_a_text_cut_in_a_button_with_a_menu_keeps_apart_from_its_mark(

@@ -18,9 +18,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionViewItem, QWidget
 
+from ..fonts import text_scale
+
 #: When a cache has more texts than this, it is emptied.
 _MOST_TEXTS: Final = 8_192
-#: Size of the sign in front of a text, in device-independent pixels.
+#: Size of the sign in front of a text, in device-independent pixels at 100 % text.
 _SIGN_SIZE: Final = QSize(16, 16)
 _DIGITS: Final = "0123456789"
 #: Turns digits into zeros, so that numbers of the same length share one cached width.
@@ -118,6 +120,7 @@ class CellPainter:
         self._selected_text_color = palette.color(group, QPalette.ColorRole.HighlightedText)
         self.selection_color = palette.color(group, QPalette.ColorRole.Highlight)
         self._marks: dict[tuple[object, bool], _Mark] = {}
+        self._scale = text_scale(view)
         self._pen: QColor | None = None
         self._is_bold = False
 
@@ -184,14 +187,17 @@ class CellPainter:
 
     def _drawn(self, mark: object, *, is_selected: bool) -> QPixmap:
         if isinstance(mark, QPixmap):
-            return mark
+            pixmap = QPixmap(mark)
+            pixmap.setDevicePixelRatio(mark.devicePixelRatio() / self._scale)
+            return pixmap
+        size = _SIGN_SIZE * self._scale
         if isinstance(mark, QColor):
-            pixmap = QPixmap(_SIGN_SIZE)
+            pixmap = QPixmap(size)
             pixmap.fill(mark)
             return pixmap
         icon = mark if isinstance(mark, QIcon) else QIcon()
         mode = QIcon.Mode.Selected if is_selected else QIcon.Mode.Normal
-        return icon.pixmap(_SIGN_SIZE, self._view.devicePixelRatioF(), mode)
+        return icon.pixmap(size, self._view.devicePixelRatioF(), mode)
 
     def _paint_box(self, painter: QPainter, rect: QRect, *, is_ticked: bool) -> None:
         option = QStyleOptionViewItem()
