@@ -91,10 +91,7 @@ def overview_rows(  # noqa: PLR0913 - the session in two states, and what is wan
             # Why a scene failed is shown in place of its frames.
             rows += _failure_rows(timeline)
     else:
-        rows = [
-            *_past_rows(session, timeline, present),
-            *_timer_rows(session, status, timeline)[1:],
-        ]
+        rows = [*_past_rows(session, timeline, present), *timers[1:]]
     rows.append(opening(f"About this {_what(session)}", "whole", is_open=is_whole))
     if is_whole:
         rows += _about_rows(session, capabilities, clock_counts, timeline)

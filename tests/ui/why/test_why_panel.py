@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from inspector.clocks.sources.wake_errors import WakeErrorSummary
 from inspector.events.history import LogHistory
 from inspector.events.log import BYTES_PER_EVENT
+from inspector.events.timeline import Timeline
 from inspector.sessions.interval_meter import shares_event
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.vocabulary import (
@@ -29,6 +30,7 @@ from tests.analysis.test_lateness import CRUNCH, DUE_NS, LIBRARY, LOOP, MAIN, MS
 from tests.ui.world import PlayedSession
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
+from ui.why import session_rows
 from ui.why.frame_rows import Heaviest, frame_rows
 from ui.why.grid import RowGrid
 from ui.why.labels import LinkedLabel, ValueLabel
@@ -106,6 +108,25 @@ def test_that_timers_of_one_name_are_one_row_of_those_that_fire_next(stand: Stan
     rows = next_rows(timeline, 9)
 
     assert [row.links[0].text for row in rows] == ["spark fades ×12", "boss arrives"]
+
+
+def test_that_the_timers_of_an_instant_of_the_past_are_looked_through_once(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand.game.set_timeout(5, print, name="boss arrives")
+    stand.run_to_ms(1_000)
+    past, present = stand.session.timeline.copy(), stand.session.timeline
+    asked: list[Timeline] = []
+
+    def noted(timeline: Timeline, most: int) -> list[DetailRow]:
+        asked.append(timeline)
+        return next_rows(timeline, most)
+
+    monkeypatch.setattr(session_rows, "next_rows", noted)
+    rows = overview_rows(stand.session, (), ClockCounts(), past, present)
+
+    assert "boss arrives" in [link.text for row in rows for link in row.links]
+    assert asked == [past]
 
 
 def test_that_a_short_name_of_a_clock_is_not_broken_in_a_list() -> None:
