@@ -188,19 +188,22 @@ def _timer_rows(session: Session, status: SessionStatus, timeline: Timeline) -> 
         return []
     if status.phase is SessionPhase.WAITING:
         return [answer(without_quotes(status.message))]
-    pending, waiting = len(timeline.timers), _waiting(timeline)
+    pending = len(timeline.timers)
     runs = "Running" if timeline.is_running else "Held"
     if isinstance(session, AttachesPrograms) and status.phase is SessionPhase.ENDED:
         runs = "It has ended"
     elif session.is_recorded:
         runs = f"It was {runs.lower()}"
+    if not pending:
+        return [answer(f"{runs}. No timer is pending.")]
+    waiting = _waiting(timeline)
     are = "timer is" if pending == 1 else "timers are"
     late, reasons = kept_reasons(session.history, timeline)
     wait = {0: "none waits", 1: "1 waits"}.get(waiting, f"{waiting:,} wait")
     if late:
         wait = f"{'' if pending == 1 else f'{late:,} of them '}late so far"
-    count = f"{pending:,} {are} pending, {wait}" if pending else "No timer is pending"
-    rows = [answer(f"{runs}. {count}."), *(sentence(without_quotes(each.text)) for each in reasons)]
+    said = f"{runs}. {pending:,} {are} pending, {wait}."
+    rows = [answer(said), *(sentence(without_quotes(each.text)) for each in reasons)]
     next_calls = next_rows(timeline, _MOST_NEXT)
     return [*rows, heading("Next to fire"), *next_calls] if next_calls else rows
 

@@ -12,6 +12,7 @@ from inspector.clocks.sources.wake_errors import WakeErrorSummary
 from inspector.events.history import LogHistory
 from inspector.events.log import BYTES_PER_EVENT
 from inspector.events.timeline import Timeline
+from inspector.events.timer_table import TimerTable
 from inspector.sessions.interval_meter import shares_event
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.vocabulary import (
@@ -127,6 +128,19 @@ def test_that_the_timers_of_an_instant_of_the_past_are_looked_through_once(
 
     assert "boss arrives" in [link.text for row in rows for link in row.links]
     assert asked == [past]
+
+
+def test_that_no_column_of_timers_is_read_when_none_is_pending(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand.run_to_ms(1_000)
+    read: list[str] = []
+    monkeypatch.setattr(TimerTable, "numpy", lambda _table, column: read.append(column))
+
+    stand.panel.refresh()
+
+    assert "Running. No timer is pending." in stand.lines()
+    assert not read
 
 
 def test_that_a_short_name_of_a_clock_is_not_broken_in_a_list() -> None:
