@@ -12,8 +12,8 @@ from inspector.vocabulary import Measure
 DEFAULT_BUDGET_NS: Final = 16_666_667
 _SMALLEST_TOP_NS: Final = 1_000
 _LARGEST_TOP_NS: Final = 10**12
-#: The scale is chosen again when more than one in this many frames in view has changed.
-_NEWS: Final = 32
+#: The scale is chosen again once this share of the frames in view has come or gone.
+_NEWS: Final = 1 / 8
 
 
 class DurationScale:
@@ -41,7 +41,7 @@ class DurationScale:
             return
         if former is not None:
             news = abs(start - former[0]) + abs(stop - former[1])
-            if news <= (stop - start) // _NEWS:
+            if news <= _NEWS * (stop - start):
                 return
         self._chosen_for = frames
         sample_ns = series.sample_ns(measure, start, stop)

@@ -10,7 +10,8 @@ from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPaintEvent, QRegion, 
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from inspector.formats.arrangement.frame_series import XAxis
+from inspector.formats.arrangement.frame_series import FrameSeries, NsColumn, XAxis
+from inspector.vocabulary import Measure
 from tests.ui.plotting.frames import MS, add_frame, timeline_of, usual_timeline
 from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.plotted_frames import EMPTY_TEXT, NO_SCENE_TEXT, NONE_IN_FILE_TEXT
@@ -249,6 +250,31 @@ def test_that_frames_added_one_by_one_look_like_frames_that_were_there(
 
     assert at_once.top_ns == grown.top_ns
     assert picture(at_once) == picture(grown)
+
+
+def test_that_a_following_view_chooses_its_scale_for_each_sixteenth_of_new_frames(
+    plot: FramePlot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timeline = usual_timeline(400)
+    plot.set_timeline(timeline)
+    plot.view.set_x_axis(XAxis.FRAME)
+    plot.view.set_span(239.5, 399.5)
+    plot.view.go_live()
+    add_frame(timeline.frames)
+    plot.refresh()
+    sampled: list[tuple[int, int]] = []
+    sample_ns = FrameSeries.sample_ns
+
+    def noted(series: FrameSeries, measure: Measure, start: int, stop: int) -> NsColumn:
+        sampled.append((start, stop))
+        return sample_ns(series, measure, start, stop)
+
+    monkeypatch.setattr(FrameSeries, "sample_ns", noted)
+    for _ in range(160):
+        add_frame(timeline.frames)
+        plot.refresh()
+
+    assert 10 <= len(sampled) <= 16, sampled
 
 
 def test_that_pointing_reads_exactly_the_frame_that_is_drawn_there(
