@@ -30,10 +30,14 @@ _PID = 4_194_305
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def place(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
     """Return the folder that a listening program has made."""
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    folder = tmp_path / "timeline-inspector" / str(_PID)
+    # Its name is short: the path of a socket has at most 107 bytes.
+    runtime = tmp_path_factory.mktemp("run")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    folder = runtime / "timeline-inspector" / str(_PID)
     folder.mkdir(parents=True)
     for each in (folder, folder.parent):
         each.chmod(0o700)
