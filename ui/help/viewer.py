@@ -56,7 +56,7 @@ class HelpViewer(QDialog):
         self._visited: list[tuple[str, str]] = []
         self._place = -1
         self.filter_line = FilterLine("Search help")
-        self.filter_line.set_icon(theme.icon("find"))
+        self.filter_line.set_icons(theme)
         # The contents; while something is searched for, the sections that have it
         self.list = QTreeWidget()
         self.list.setAccessibleName("Contents")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QIcon, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QAction, QIcon, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLineEdit
 from typing_extensions import override
 
 from .guards import guarded
-from .icons import icon_size
+from .icons import ICON_SIZE, icon_size
+from .theme import Theme
 from .throttled_refresh import single_shot
 
 #: Long enough for two quick keys to make one change, short enough to feel immediate.
@@ -29,24 +32,32 @@ class FilterLine(QLineEdit):
         self.setPlaceholderText(placeholder)
         self.setAccessibleName(placeholder)
         self.setClearButtonEnabled(True)
-        self.icon = QIcon()
+        self.icon = self._clear_icon = QIcon()
         self.filter_text = ""
         self._settle = single_shot(self, self.apply_now, _SETTLE_MS)
         self.textChanged.connect(self._restart_settling)
         self.returnPressed.connect(self.apply_now)
 
-    def set_icon(self, icon: QIcon) -> None:
-        """Show an icon before the text, as large as the text: that of an action never grows."""
-        self.icon = icon
-        self.setTextMargins(icon_size() + _PAD, 0, 0, 0)
+    def set_icons(self, theme: Theme) -> None:
+        """Show icons before and behind the text, as large as it: those of actions never grow."""
+        self.icon, self._clear_icon = theme.icon("find"), theme.icon("close")
+        # The button stays, and what is painted here shows through.
+        cast("QAction", self.findChild(QAction, "_q_qlineeditclearaction")).setIcon(QIcon())
+        side = icon_size()
+        self.setTextMargins(side + _PAD, 0, side - ICON_SIZE, 0)
         self.update()
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         side = icon_size()
-        if not self.icon.isNull():
-            self.icon.paint(QPainter(self), _PAD, (self.height() - side) // 2, side, side)
+        if self.icon.isNull():
+            return
+        top = (self.height() - side) // 2
+        with QPainter(self) as painter:
+            self.icon.paint(painter, _PAD, top, side, side)
+            if self.text():
+                self._clear_icon.paint(painter, self.width() - _PAD - side, top, side, side)
 
     @Slot(str)
     def set_filter(self, text: str) -> None:

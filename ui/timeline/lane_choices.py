@@ -86,7 +86,7 @@ class LaneChoices(QWidget):
 
     @Slot()
     def apply_theme(self) -> None:
-        self.filter_line.set_icon(self._theme.icon("find"))
+        self.filter_line.set_icons(self._theme)
 
     @Slot(QPoint)
     def _open_menu(self, place: QPoint) -> None:

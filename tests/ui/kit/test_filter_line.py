@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from ui.kit.filter_line import FilterLine
+from ui.kit.theme import Theme
 
 
 @pytest.fixture
@@ -53,3 +55,25 @@ def test_that_blanks_alone_change_nothing(line: FilterLine, qtbot: QtBot) -> Non
     with qtbot.assertNotEmitted(line.filter_changed):
         qtbot.keyClicks(line, "  ")
         line.apply_now()
+
+
+def test_that_what_clears_the_line_is_as_large_as_the_text(
+    qtbot: QtBot, qapp: QApplication
+) -> None:
+    found: list[int] = []
+    for scale in (1, 2):
+        font = qapp.font()
+        font.setPixelSize(13 * scale)
+        qapp.setFont(font)
+        line = FilterLine("Filter things")
+        qtbot.addWidget(line)
+        line.set_icons(Theme("light"))
+        line.resize(300, 28 * scale)
+        line.setText("a")
+        image = line.grab().toImage()
+        right = range(300 - 40 * scale, 300 - 4)
+        rows = range(4, image.height() - 4)
+        ground = image.pixel(150, 14)
+        found.append(sum(any(image.pixel(x, y) != ground for x in right) for y in rows))
+
+    assert found[1] >= 1.7 * found[0] > 0

@@ -113,4 +113,4 @@ class TablePanel(QWidget):
 
     @Slot()
     def _apply_theme(self) -> None:
-        self.filter_line.set_icon(self._theme.icon("find"))
+        self.filter_line.set_icons(self._theme)

@@ -85,7 +85,7 @@ class WindowDialogs(QObject):
         if self._keys_page is None:
             descriptions = [each.description for each in self._actions.by_id.values()]
             self._keys_page = KeysPage(descriptions, self._window)
-        self._keys_page.filter_line.set_icon(self._window.theme.icon("find"))
+        self._keys_page.filter_line.set_icons(self._window.theme)
         bring_up(self._keys_page)
 
     def open_help(self, page: str, section: str = "") -> HelpViewer:
