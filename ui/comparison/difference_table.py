@@ -102,8 +102,8 @@ class DifferenceColumn(ColumnEnum):
                      "Relative to the first", _detail, lambda row: row.change.share or 0.0,
                      "−100.0 %", is_number=True)
     PICTURE = _column("Interval", lambda _row: "",
-                      "Where the change lies, 95 % sure; the line is 0", _detail,
-                      lambda row: row.change.share or 0.0, "−100 %        0        +100 %",
+                      "Where the change lies, 95 % sure; between the outer lines, with 0 in the "
+                      "middle", _detail, lambda row: row.change.share or 0.0, "−100 % 0 +100 %",
                       yields=2, is_copied=False)
     VERDICT = _column("Verdict", _verdict, "Better or worse where the whole interval lies on one "
                       "side of 0; no difference: none is certain", _detail, sample="no difference")
@@ -138,8 +138,7 @@ class DifferenceModel(ListTableModel[DifferenceRow]):
             orientation is Qt.Orientation.Horizontal and section == DifferenceColumn.PICTURE
         )
         if is_picture and role == roles.DISPLAY:
-            end = f"{100 * self.reach:g} %"
-            return f"−{end}        0        +{end}"
+            return f"Within ±{100 * self.reach:g} %"
         return super().headerData(section, orientation, role)
 
 
@@ -179,6 +178,8 @@ class DifferenceView(TableView):
             painter.setBrush(color(ColorRole.TICK))
             painter.drawEllipse(QPointF(at, y), _DOT, _DOT)
         painter.fillRect(QRectF(round(middle), 0, 1, bottom), color(ColorRole.EDGE))
+        for end in (round(left), round(left + 2 * half) - 1):
+            painter.fillRect(QRectF(end, 0, 1, bottom), color(ColorRole.LINE))
         painter.restore()
 
 

@@ -403,7 +403,7 @@ def test_that_intervals_are_drawn_around_zero(view: ComparisonView, files: list[
     table = view.table
 
     title = table.model.headerData(DifferenceColumn.PICTURE, Qt.Orientation.Horizontal)
-    assert title == "−20 %        0        +20 %"
+    assert title == "Within ±20 %"
     # The columns get their widths when they are shown.
     picture = table.view.viewport().grab().toImage()
     header = table.view.horizontalHeader()
@@ -415,10 +415,11 @@ def test_that_intervals_are_drawn_around_zero(view: ComparisonView, files: list[
     y = row.center().y()
     empty = picture.pixelColor(left + 4, y)
     drawn = [x for x in range(left + 2, left + width - 2) if picture.pixelColor(x, y) != empty]
-    # 10 % longer frames: a dot at half of the way, and the line of 0.
-    assert min(abs(x - (left + width / 2)) for x in drawn) <= 1
-    assert min(abs(x - (left + 0.75 * width)) for x in drawn) <= 5
-    assert all(x >= left + width / 2 - 1 for x in drawn)
+    # The lines of −20 %, 0 and +20 %, and a dot at half of the way: 10 % longer frames.
+    low, *others, high = drawn
+    assert abs(low + high - 2 * left - width) <= 2
+    assert abs(others[0] - (low + high) / 2) <= 1
+    assert min(abs(x - (low + 3 * high) / 4) for x in others) <= 3
 
 
 def test_that_comparing_can_be_cancelled(view: ComparisonView, files: list[Path]) -> None:
