@@ -5,10 +5,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QEvent
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
 
 import inspector.clocks.tree
 from inspector.events.log import EventLog
-from tests.benchmarks import bench_branches, bench_exactness, bench_frames, bench_queue
+from tests.benchmarks import (
+    bench_branches,
+    bench_exactness,
+    bench_frames,
+    bench_playhead,
+    bench_queue,
+)
 from tests.benchmarks.__main__ import FOLDER, benchmarks_of, main, module_names, run_benchmark
 from tests.benchmarks.bench_exactness import jittered_frames
 from tests.benchmarks.bench_frames import without_recording
@@ -411,3 +420,20 @@ def test_that_a_benchmark_is_given_the_effort_only_if_it_asks() -> None:
 def test_that_an_unknown_benchmark_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["no_such_benchmark"]) == 2
     assert "no benchmark is called no_such_benchmark" in capsys.readouterr().err
+
+
+def test_that_no_widget_gets_another_style_while_a_drag_is_measured(qtbot: QtBot) -> None:
+    changes: list[QEvent.Type] = []
+
+    class Watched(QWidget):
+        def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+            changes.append(event.type())
+
+    watched = Watched()
+    qtbot.addWidget(watched)
+    watched.show()
+
+    costs_ms = bench_playhead._costs_ms(lambda _move: None, range(3))
+
+    assert len(costs_ms) == 3
+    assert QEvent.Type.StyleChange not in changes

@@ -75,7 +75,7 @@ def drag_first(effort: Effort) -> Iterator[Row]:
             window.bridge.playhead.expect_at(begin_ns)
             until_ns = perf_counter_ns() + _APPROACH_NS
             while perf_counter_ns() < until_ns:
-                make_application().processEvents()
+                QCoreApplication.processEvents()
             moves = (begin_ns + move * move_ns for move in range(_MOVES))
             costs_ms += _costs_ms(window.bridge.set_playhead, moves)
             _close(window)
@@ -93,7 +93,7 @@ def _held() -> MainWindow:
     bridge.submit(Hold())
     source.advance_ns(_FRAME_NS)
     bridge.refresh_now()
-    make_application().processEvents()
+    QCoreApplication.processEvents()
     return window
 
 
@@ -107,7 +107,7 @@ def drag_recording(effort: Effort) -> Iterator[Row]:
         window = _shown(bridge)
         bridge.open_path(path)
         bridge.refresh_now()
-        make_application().processEvents()
+        QCoreApplication.processEvents()
         middle_ns = bridge.timeline.at_ns // 2
         name = f"a recording of {powers_of_ten(events)}"
         yield from _drag(name, bridge, middle_ns, effort)
@@ -117,6 +117,7 @@ def drag_recording(effort: Effort) -> Iterator[Row]:
 
 def _shown(bridge: SessionBridge) -> MainWindow:
     """Return a complete window."""
+    # Only here: it sets the style, and every widget is laid out and painted again after that.
     make_application()
     folder = Path(mkdtemp(prefix="bench-playhead-"))
     window = MainWindow(Theme("light"), SettingsFile(folder / "settings.json"), Settings())
@@ -172,18 +173,17 @@ def _rows(what: str, act: Callable[[int], None], effort: Effort) -> Iterator[Row
     costs_ms: list[float] = []
     for _ in range(effort.repeats(5)):
         act(0)
-        make_application().processEvents()
+        QCoreApplication.processEvents()
         costs_ms += _costs_ms(act, range(1, _MOVES + 1))
     yield from _judged(what, costs_ms)
 
 
 def _costs_ms(act: Callable[[int], None], moves: Iterable[int]) -> list[float]:
-    application = make_application()
     costs_ms: list[float] = []
     for move in moves:
         began_ns = thread_time_ns()
         act(move)
-        application.processEvents()
+        QCoreApplication.processEvents()
         costs_ms.append((thread_time_ns() - began_ns) / NS_PER_MS)
     return costs_ms
 
