@@ -290,7 +290,7 @@ def _prepared(work: Work) -> Callable[[], AbstractContextManager[Work]]:
         # What the measurement before has left to do later is not counted here.
         for _ in range(_SETTLING_TURNS):
             sleep(_SETTLING_S)
-            make_application().processEvents()
+            QCoreApplication.processEvents()
         yield work
 
     return prepare
