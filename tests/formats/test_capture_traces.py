@@ -392,3 +392,18 @@ def test_that_a_slice_leads_to_others(tmp_path: Path) -> None:
     before, after = flows.of(names.index("pass on"))
     assert (before, after) == ([names.index("within")], [names.index("receive")])
     assert flows.of(names.index("send")) == ([], [])
+
+
+def test_that_slices_beyond_the_limit_of_open_ones_are_said_to_be_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector.formats.captures.trace._MOST_OPEN", 2)
+    builder = TraceBuilder()
+    builder.track(0, 1, "main")
+
+    for start_ns in (10, 20, 30):
+        builder.begin("main", 0, builder.text("load"), start_ns)
+
+    notes = builder.capture(tmp_path / "a.json", "test").notes
+    assert "Left out, as there are too many to keep: 1 slices." in notes
+    assert not any("out of range" in note for note in notes)

@@ -140,8 +140,11 @@ class TraceBuilder:
         self, key: Hashable, track: int, name: int, start_ns: int, arguments: bytes = b""
     ) -> None:
         """Begin a slice, nested in the last slice with this key that has not ended."""
-        if not -MAX_NS < start_ns < MAX_NS or self._open_count >= _MOST_OPEN:
+        if not -MAX_NS < start_ns < MAX_NS:
             self.note_damage("a time out of range")
+            return
+        if self._open_count >= _MOST_OPEN:
+            self.extras.leave_out("slices")
             return
         begun = _OpenSlice(track, name, start_ns, arguments)
         self._open.setdefault(key, []).append(begun)
