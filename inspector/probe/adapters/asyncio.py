@@ -20,11 +20,10 @@ from weakref import WeakKeyDictionary, finalize, ref
 from ..bootstrap.import_hook import when_imported
 from ..clocks import InTurn, whole_ns
 from ..cost import copied
-from ..kinds import INTERVAL_DELAY, NEVER, TIMEOUT, TIMER_ARMED, TIMER_FIRED
-from ..program import DUE, PERIOD
+from ..kinds import INTERVAL_DELAY, TIMEOUT, TIMER_ARMED
 from . import Adapter
 from .asyncio_cost import MOST_LEFT_OUT, measured_costs
-from .asyncio_handles import quick_handle_type
+from .asyncio_handles import Sleeper, followed_handle_type, quick_handle_type
 from .asyncio_names import TimerNames, loop_name, periodic_of_tornado
 
 TYPE_CHECKING = False
@@ -256,27 +255,6 @@ class AsyncioAdapter(Adapter):
         self.program.mention_change()
 
 
-class _Sleeper(ref):  # type: ignore[type-arg] # has none at run time before 3.9
-    """A task that sleeps; its sleeps at the same place are one timer.
-
-    Attributes:
-        identity: Identity of the task.
-        place: Where it sleeps: a place in the instructions of ``code``.
-        delay: For how many seconds it has asked.
-        number: Number of its timer, 0 if it has none.
-        is_set: Whether it sleeps.
-    """
-
-    __slots__ = ("code", "delay", "identity", "is_set", "number", "place")
-
-    identity: int
-    place: int
-    code: Optional[CodeType]
-    delay: Optional[float]
-    number: int
-    is_set: bool
-
-
 class LoopHooks:
     """One loop.
 
@@ -294,8 +272,8 @@ class LoopHooks:
     def __init__(self, adapter: AsyncioAdapter, loop: Any, name: str) -> None:
         self.loop: Callable[[], Any] = ref(loop)
         self.clock = adapter.program.clock(name, adapter=adapter)
-        self.timers: dict[int, Union[int, _Sleeper]] = {}
-        self.sleepers: dict[int, _Sleeper] = {}
+        self.timers: dict[int, Union[int, Sleeper]] = {}
+        self.sleepers: dict[int, Sleeper] = {}
         self.refusal = ""
         self._files: Optional[Files] = None
         self._adapter = adapter
@@ -304,8 +282,8 @@ class LoopHooks:
         self.share = _SPREAD_BITS
         self._is_installed = False
         self._known: dict[tuple[tuple[int, int], str, str], tuple[str, int]] = {}
-        self._woken: list[_Sleeper] = []
-        self._settling: list[_Sleeper] = []
+        self._woken: list[Sleeper] = []
+        self._settling: list[Sleeper] = []
         # Time as the loop reads it is the clock's local time plus this.
         self._base_ns = adapter.program.base_ns
 
@@ -315,7 +293,14 @@ class LoopHooks:
             return
         self._is_installed = True
         self._quick_type = quick_handle_type(self._adapter._handle_type)
-        self._handle_type = self._seen_handle_type()
+        self._handle_type = followed_handle_type(
+            self._adapter._handle_type,
+            self._quick_type,
+            self._adapter.program,
+            self.clock,
+            self.timers,
+            self._woken.append,
+        )
         self._follow_timers(loop)
         if type(loop).time is not self._adapter._native_time or "time" in vars(loop):
             self.refusal = "This event loop has a time of its own."
@@ -544,7 +529,7 @@ class LoopHooks:
         handle.__class__ = self._handle_type
         period_ns, kind = 0, TIMEOUT
         if sleeper is None:
-            sleeper = self.sleepers[id(owner)] = _Sleeper(owner, self._task_gone)
+            sleeper = self.sleepers[id(owner)] = Sleeper(owner, self._task_gone)
             sleeper.identity, sleeper.number = id(owner), 0
         elif sleeper.place == place and sleeper.code is code:
             kind = INTERVAL_DELAY
@@ -581,7 +566,7 @@ class LoopHooks:
                 self._known[key] = known
         return known
 
-    def _task_gone(self, sleeper: _Sleeper) -> None:
+    def _task_gone(self, sleeper: Sleeper) -> None:
         if self.sleepers.pop(sleeper.identity, None) is sleeper and sleeper.number:
             self._adapter.program.cleared(sleeper.number)
 
@@ -591,7 +576,9 @@ class LoopHooks:
         for sleeper in self._settling:
             if not sleeper.is_set:
                 program.cleared(sleeper.number)
-        self._settling, self._woken = self._woken, []
+        # The type of its timers appends to this list.
+        self._settling = self._woken[:]
+        self._woken.clear()
 
     def thin_out(self, one_of: int) -> None:
         """Follow the short waits of one in ``one_of`` tasks only."""
@@ -602,11 +589,12 @@ class LoopHooks:
         """Start over, for another inspector or for none."""
         self.timers.clear()
         self.sleepers.clear()
-        self._settling, self._woken = [], []
+        self._settling = []
+        self._woken.clear()
 
     def number_of(self, handle: Any) -> Optional[int]:
         found = self.timers.get(id(handle))
-        return found.number if isinstance(found, _Sleeper) else found
+        return found.number if isinstance(found, Sleeper) else found
 
     def _describe(
         self, handle: Any, name: str, site: int, due_ns: int, at_ns: Optional[int] = None
@@ -635,47 +623,3 @@ class LoopHooks:
                         adapter.program.cleared(number)
             if place % _PER_SLICE_STEP == 0:
                 yield
-
-    def _seen_handle_type(self) -> Any:
-        hooks, program, clock, timers = self, self._adapter.program, self.clock, self.timers
-        records, monotonic_ns = program.timers, program.clocks.now_ns
-        handle_type: Any = self._adapter._handle_type
-        run, cancel = handle_type._run, handle_type.cancel
-
-        class TimerHandle(self._quick_type):  # type: ignore[misc,name-defined] # made by then
-            __slots__ = ()
-
-            def _run(self) -> Any:
-                emit = program.emit
-                if emit is not None:
-                    sleeper, number = None, timers.pop(id(self), 0)
-                    if isinstance(number, _Sleeper):
-                        sleeper, number = number, number.number
-                        sleeper.is_set = False
-                    # A sleep cancels its timer afterwards too, which need not be seen.
-                    self.__class__ = handle_type
-                    record = records.get(number)
-                    if record is not None:
-                        at_ns, shift_ns = monotonic_ns(), clock._shift
-                        local_ns = clock.local_ns() if shift_ns is None else at_ns + shift_ns
-                        next_ns = NEVER
-                        if sleeper is not None and record[PERIOD]:
-                            # If its task sleeps again; else it is cleared soon.
-                            next_ns = local_ns + record[PERIOD]
-                            hooks._woken.append(sleeper)
-                        else:
-                            del records[number]
-                        emit((at_ns, TIMER_FIRED, number, local_ns - record[DUE], next_ns))
-                return run(self)
-
-            def cancel(self) -> Any:
-                if program.emit is not None:
-                    number = timers.pop(id(self), 0)
-                    if isinstance(number, _Sleeper):
-                        number.is_set = False
-                        number = number.number
-                    if number:
-                        program.cleared(number, program.call_site())
-                return cancel(self)
-
-        return TimerHandle
