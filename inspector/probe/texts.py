@@ -86,7 +86,8 @@ class Texts:
                 library = is_library.get(file)
                 if library is None:
                     library = self.is_library(frame.f_code)
-                is_spawning = not _SPAWNING.isdisjoint(frame.f_code.co_names)
+                # Children of multiprocessing are started by ``python -c``.
+                is_spawning = file == "<string>" and not _SPAWNING.isdisjoint(frame.f_code.co_names)
                 if not library and not is_spawning:
                     break
                 is_start = file == _THREADING or frame.f_code.co_name == "_bootstrap"
