@@ -55,3 +55,8 @@ def is_scene_name(path: Path) -> bool:
 def is_recording_name(path: Path) -> bool:
     """Return whether the name is that of a recording, whatever is in the file."""
     return path.suffix.lower() == RECORDING_SUFFIX
+
+
+def is_capture_name(path: Path) -> bool:
+    """Return whether the name is that of another program's file, whatever is in it."""
+    return not is_scene_name(path) and not is_recording_name(path)

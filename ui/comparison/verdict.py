@@ -36,11 +36,12 @@ def number_text(value: float) -> str:
 
 
 def percent_text(share: float | None, decimals: int = 1) -> str:
-    """Return a change in percent, with a true minus sign."""
+    """Return a change in percent, with a true minus sign; one that rounds to 0 has no sign."""
     if share is None:
         return ""
-    sign = "−" if share < 0 else "+"
-    return f"{sign}{abs(100 * share):.{decimals}f} %"
+    digits = f"{abs(100 * share):.{decimals}f}"
+    sign = "" if not float(digits) else "−" if share < 0 else "+"
+    return f"{sign}{digits} %"
 
 
 def shown_change(difference: Difference) -> tuple[Change, str]:
@@ -65,9 +66,9 @@ def headline(found: RunDifference, before: str, after: str) -> tuple[str, str]:
             by = f" and slower by {' and '.join(slower)}"
             said = f"{after} is faster than {before} by {name_of(first)}{by}"
         case Verdict.CANNOT_TELL:
-            said = f"It cannot be told whether {after} is faster or slower than {before}"
+            said = f"Whether {after} differs cannot be told"
         case _:
-            said = f"No evidence that {after} is faster or slower than {before}"
+            said = f"No evidence that {after} differs"
     change, unit = shown_change(first)
     if change.before is not None and change.after is not None:
         per = " a frame" if first.metric.id == COMPARED[0] else ""

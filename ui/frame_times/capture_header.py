@@ -29,7 +29,7 @@ from inspector.tokens import SIZES
 from ..kit.fonts import in_type, text_scale
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
-from ..kit.layouts import menu_button
+from ..kit.layouts import menu_button, tool_button
 from ..kit.theme import Theme
 from ..kit.tile import Tile, is_low
 from ..session.bridge import SessionBridge
@@ -81,6 +81,9 @@ class CaptureHeader(QWidget):
         self.columns_button = menu_button("Columns", "", QMenu(self))
         self.columns_button.setToolTip("Show columns of the capture below its frames")
         self.columns_button.hide()
+        tip = "Compare other captures and recordings with this one"
+        self.compare_button = tool_button("Compare …", tip)
+        self.compare_button.clicked.connect(partial(bridge.action_wanted.emit, "compare"))
         # Offers all of these where there is no room for them
         self.options_button = menu_button("Options", "", QMenu(self))
         self.options_button.menu().aboutToShow.connect(self._offer_options)
@@ -108,6 +111,7 @@ class CaptureHeader(QWidget):
         choices.setSpacing(8)
         for widget in (
             *(self.stream_box, self.column_box, self.budget_button, self.columns_button),
+            self.compare_button,
         ):
             widget.setMinimumHeight(SIZES["control"])
             choices.addWidget(widget)
@@ -218,6 +222,7 @@ class CaptureHeader(QWidget):
             if not button.isHidden():
                 button.menu().setTitle(as_plain(button.text()))
                 menu.addMenu(button.menu())
+        menu.addAction(self.compare_button.text(), self.compare_button.click)
 
     @Slot(int)
     def _choose_stream(self, place: int) -> None:

@@ -339,7 +339,7 @@ class WindowContents(QObject):
         self._extension_reporter.stop()
 
     def _handle_drop(self, event: QDropEvent, *, is_over: bool) -> bool:
-        """Accept files, and open them when dropped: the first here, others in their own windows."""
+        """Accept files, and open or compare them when dropped."""
         paths = _dropped_files(event)
         if not paths:
             return False
@@ -347,14 +347,8 @@ class WindowContents(QObject):
         if is_over and self._can_compare(paths):
             self._ask_about_dropped(paths, self._window.mapToGlobal(event.position().toPoint()))
         elif is_over:
-            self._open_all(paths)
+            self.window_actions.open_all(paths)
         return True
-
-    def _open_all(self, paths: Sequence[Path]) -> None:
-        """Open the first file here, the others in windows of their own."""
-        self.window_actions.open_here(paths[0])
-        for path in paths[1:]:
-            open_beside(path)
 
     def _can_compare(self, paths: Sequence[Path]) -> bool:
         """Whether files may be meant to be compared with what is open, or with each other."""
@@ -371,7 +365,7 @@ class WindowContents(QObject):
             each_other = partial(self.window_actions.compare, paths, has_session=False)
             menu.addAction("Compare with each other", each_other)
         menu.addSeparator()
-        menu.addAction("Open instead", partial(self._open_all, paths))
+        menu.addAction("Open instead", partial(self.window_actions.open_each, paths))
         menu.addAction("Open in a new window", partial(_open_beside_all, paths))
         open_menu(menu, place)
 

@@ -172,6 +172,8 @@ class WindowStates(QObject):
 
         window, comparison = self._window, self._comparison_view()
         files = map(Source.of_file, paths)
+        for path in paths:
+            window.settings = window.settings.with_recent_scene(path)
         if has_session and self.is_comparison:
             comparison.add(files)
         else:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
+    QFileDialog,
     QInputDialog,
     QLineEdit,
     QMenu,
@@ -49,7 +50,7 @@ from ui.statistics.zone_sums import ZoneSumsWindow
 from ui.timeline.panel import TimelinePanel
 from ui.why.rows import ClockCounts
 from ui.why.session_rows import overview_rows
-from ui.window import contents
+from ui.window.handlers import window_actions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,7 +90,8 @@ def test_that_choices_that_have_no_room_are_in_one_menu(
 
     menu = bar.options_button.menu()
     offered = [each.text() for each in menu.actions()]
-    assert offered == ["Stream of the capture", "Column of frame times", "60 fps budget", "Columns"]
+    boxes = ["Stream of the capture", "Column of frame times"]
+    assert offered == [*boxes, "60 fps budget", "Columns", "Compare …"]
     streams = menu.findChildren(QMenu)[0].actions()
     assert [each.isChecked() for each in streams] == [True, False]
     streams[1].trigger()
@@ -422,13 +424,34 @@ def test_that_of_several_dropped_files_the_others_open_beside(
     shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     beside: list[Path] = []
-    monkeypatch.setattr(contents, "open_beside", beside.append)
-    other = trace(tmp_path)
+    monkeypatch.setattr(window_actions, "open_beside", beside.append)
+    scene = tmp_path / "scene.py"
+    scene.write_text("def build(stage): pass")
 
-    drop(shell, table(tmp_path), other, tmp_path / "missing.csv")
+    drop(shell, table(tmp_path), scene, tmp_path / "missing.csv")
 
     assert shell.bridge.status.message.startswith("Capture (PresentMon 1): ")
-    assert beside == [other]
+    assert beside == [scene]
+
+
+def test_that_captures_dropped_or_opened_together_are_compared_with_each_other(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [table(tmp_path), capture(tmp_path / "other.csv", [10.0, 10.1] * 200)]
+
+    drop(shell, *paths)
+
+    view = shell.contents.window_states.comparison
+    assert view is not None
+    assert view.isVisible()
+    assert [each.path for side in view.sides for each in side.sources] == paths
+
+    view.finish()
+    shell.contents.window_states.leave_comparison()
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: (list(map(str, paths)), ""))
+    shell.trigger("open")
+    assert view.isVisible()
+    assert [each.path for side in view.sides for each in side.sources] == paths
 
 
 def choose_for_dropped(shell: Shell, text: str) -> None:

@@ -61,6 +61,30 @@ def test_that_with_a_capture_it_begins_with_what_is_done_with_captures(
     assert shell.bridge.selection.kind is SelectionKind.FRAME
 
 
+def test_that_captures_that_were_open_lately_are_offered_to_be_compared(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    before, after = table(tmp_path), tmp_path / "after.csv"
+    after.write_bytes(before.read_bytes())
+    shell = open_shell(qtbot, tmp_path, None)
+    recent = (str(after), str(before), str(tmp_path / "gone.csv"), str(tmp_path / "scene.py"))
+    shell.window.settings = shell.window.settings._replace(recent_scenes=recent)
+    compared: list[tuple[list[Path], bool]] = []
+    finder = PaletteFinder(shell.window, lambda *asked: compared.append(asked))
+
+    (of_two,) = finder.find("").commands
+    of_two.do()
+    assert of_two.title == "Compare capture.csv with after.csv"
+    assert finder.find("compare gone").commands == []
+
+    shell.window.open_path(before)
+    QApplication.processEvents()
+    (with_open,) = finder.find("after").commands
+    with_open.do()
+    assert with_open.title == "Compare with after.csv"
+    assert compared == [([before, after], False), ([after], True)]
+
+
 def type_into_palette(shell: Shell, text: str) -> CommandPalette:
     shell.trigger("palette")
     palette = shell.window.findChild(CommandPalette)
@@ -78,7 +102,7 @@ def choose(shell: Shell, text: str) -> None:
 
 
 def titles(shell: Shell, pattern: str) -> list[list[tuple[str, str]]]:
-    found = PaletteFinder(shell.window).find(pattern)
+    found = PaletteFinder(shell.window, lambda _paths, _has_session: None).find(pattern)
     lists = (found.objects, found.times, found.commands, found.panels)
     return [[(each.title, each.category) for each in entries] for entries in lists]
 

@@ -5,6 +5,7 @@ A click or a key takes 1.5 s, and four words are read in a second.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -24,6 +25,7 @@ from tests.sessions.test_captured import table
 from tests.ui.looking_back import settle
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
 from tests.ui.world import PlayedSession
+from ui.actions.menus import MenuId
 from ui.comparison.view import ComparisonView
 from ui.export.export_dialog import ExportDialog
 from ui.session.bridge import SelectionKind
@@ -61,10 +63,10 @@ class Hand:
         self.seconds += _ACT_S
         QApplication.processEvents()
 
-    def drop(self, path: Path) -> None:
-        """Drag a file from somewhere else into the window."""
+    def drop(self, *paths: Path) -> None:
+        """Drag files from somewhere else into the window."""
         data = QMimeData()
-        data.setUrls([QUrl.fromLocalFile(str(path))])
+        data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
         how = Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton
         modifiers, window = Qt.KeyboardModifier.NoModifier, self._shell.window
         QApplication.sendEvent(window, QDragEnterEvent(QPoint(9, 9), *how, modifiers))
@@ -232,27 +234,110 @@ def test_that_the_p99_of_a_capture_is_seen_without_a_click(
     assert (tile.title.text(), tile.value.text()) == ("P99", "18.5 ms")
 
 
-def test_that_two_captures_are_compared_and_understood_in_8_s(
+@pytest.fixture
+def other(capture: Path) -> Path:
+    """A capture that does not differ enough to be told from the first."""
+    path = capture.with_name("other.csv")
+    text = capture.read_text(encoding="utf-8").replace("e,18.5", "e,18.4", 30)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def verdict(qtbot: QtBot, shell: Shell) -> str:
+    view = shell.window.findChild(ComparisonView)
+    assert view is not None
+    qtbot.waitUntil(lambda: view.verdict.text() != "")
+    return view.verdict.text()
+
+
+def test_that_captures_dropped_together_are_compared_and_understood_in_8_s(
     qtbot: QtBot, tmp_path: Path, capture: Path
 ) -> None:
     slower = capture.with_name("slower.csv")
     slower.write_text(capture.read_text(encoding="utf-8").replace("e,18.5", "e,23.5"), "utf-8")
     shell = open_shell(qtbot, tmp_path, None)
-    shell.window.open_path(capture)
-    settle()
     hand = Hand(shell)
 
-    hand.drop(slower)
-    menu = shell.window.findChild(QMenu, "dropped_files")
-    assert isinstance(menu, QMenu)
-    hand.click(menu, menu.actionGeometry(menu.actions()[0]).center())
-    view = shell.window.findChild(ComparisonView)
-    assert view is not None
-    qtbot.waitUntil(lambda: view.verdict.text() != "")
-    said = hand.read(view.verdict.text())
+    hand.drop(capture, slower)
+    said = hand.read(verdict(qtbot, shell))
 
     assert said == "B is slower than A: 17.5 → 19.2 ms a frame, +9.5 %."
     assert hand.seconds <= 8
+
+
+def by_drop(shell: Shell, hand: Hand, other: Path) -> None:
+    hand.drop(other)
+    menu = shell.window.findChild(QMenu, "dropped_files")
+    assert isinstance(menu, QMenu)
+    compare = menu.actions()[0]
+    hand.read(compare.text())
+    hand.click(menu, menu.actionGeometry(compare).center())
+
+
+def by_button_and_dialog(shell: Shell, hand: Hand, _other: Path) -> None:
+    hand.click(shell.window.frame_times.capture_header.compare_button)
+
+
+def by_keys(shell: Shell, hand: Hand, other: Path) -> None:
+    shell.window.settings = shell.window.settings.with_recent_scene(other)
+    palette = opened_palette(shell, hand)
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Return):
+        hand.press(palette.line, key)
+
+
+def by_palette_and_dialog(shell: Shell, hand: Hand, _other: Path) -> None:
+    view = opened_palette(shell, hand).view
+    rows = [view.model().index(row, 0) for row in range(view.model().rowCount())]
+    compare = next(each for each in rows if each.data() == "Compare with …")
+    hand.click(view.viewport(), view.visualRect(compare).center())
+
+
+def by_menu_and_dialog(shell: Shell, hand: Hand, _other: Path) -> None:
+    hand.click(shell.window.transport.menu_button)
+    # The pointer that passes over a menu opens it.
+    menu = shell.window.menu_bar.menus[MenuId.SCENE]
+    menu.popup(QPoint(0, 0))
+    hand.click(menu, menu.actionGeometry(shell.window.actions_by_id["compare"]).center())
+
+
+def opened_palette(shell: Shell, hand: Hand) -> CommandPalette:
+    shell.trigger("palette")
+    hand.seconds += _ACT_S
+    palette = shell.window.findChild(CommandPalette)
+    assert palette is not None
+    return palette
+
+
+@pytest.fixture
+def open_capture(qtbot: QtBot, tmp_path: Path, capture: Path) -> Shell:
+    shell = open_shell(qtbot, tmp_path, None)
+    shell.window.open_path(capture)
+    settle()
+    return shell
+
+
+@pytest.mark.parametrize(
+    "way", [by_drop, by_button_and_dialog, by_keys, by_palette_and_dialog, by_menu_and_dialog]
+)
+def test_that_an_open_capture_is_compared_and_understood_in_8_s(
+    qtbot: QtBot,
+    open_capture: Shell,
+    other: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    way: Callable[[Shell, Hand, Path], None],
+) -> None:
+    hand = Hand(open_capture)
+
+    def choose_file(*_of: object) -> tuple[list[str], str]:
+        hand.seconds += _ACT_S  # A double-click on it
+        return [str(other)], ""
+
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", choose_file)
+    way(open_capture, hand, other)
+    said = hand.read(verdict(qtbot, open_capture))
+
+    assert said == "No evidence that B differs: 17.5 → 17.5 ms a frame, 0.0 %."
+    assert hand.seconds <= 8, said
 
 
 def test_that_it_is_read_in_6_s_who_blocks_an_attached_server(

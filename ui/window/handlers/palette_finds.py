@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from msgspec import Struct, structs
@@ -20,6 +21,7 @@ from inspector.commands.transport import StepTo, StepToNextTimer
 from inspector.display_text import counted
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.events.states import ClockState
+from inspector.foreign.paths import is_capture_name, is_file
 from inspector.formats.arrangement.frame_series import longest_frame
 from inspector.sessions.session import ShowsCapture
 from inspector.timebase import format_duration, format_instant, parse_duration_ns
@@ -51,6 +53,7 @@ _AHEAD: Final = re.compile(r"\+\s*(\d+)?\s*timers?", re.IGNORECASE)
 _MOST_PENDING: Final = 64
 _MOST_TIMES: Final = 3
 _MOST_NEAREST: Final = 3
+_MOST_COMPARISONS: Final = 2
 #: At most this many timers can be stepped over at once.
 _MOST_STEPS: Final = 100
 #: A part of a name is searched for beside a verb from this many letters on.
@@ -79,19 +82,21 @@ class _Object(Struct):
 
 
 class PaletteFinder:
-    def __init__(self, window: MainWindow) -> None:
-        self._window = window
+    def __init__(self, window: MainWindow, compare: Callable[[list[Path], bool], object]) -> None:
+        """Find what is in a window; compare files, with its session or with each other."""
+        self._window, self._compare = window, compare
         self._bridge = window.bridge
         self._icons = window.theme.icon
 
     def find(self, pattern: str) -> Found:
         """Return what a text finds; without one, what is selected, and what is due next."""
         session: object = self._bridge.session
-        if session is None:
-            return Found([], [], [], [])
         words = [word for word in pattern.lower().split() if word != _WHY]
+        comparisons = self._comparisons(words)
+        if session is None:
+            return Found([], [], comparisons, [])
         if not words and isinstance(session, ShowsCapture):
-            return Found([], self._longest_frame(), [], [], _WITH_CAPTURES)
+            return Found([], self._longest_frame(), comparisons, [], _WITH_CAPTURES)
         # The lanes also know the timers that are gone.
         self._timeline_panel.refresh()
         objects = sorted(self._objects(words, all), key=lambda each: each.rank)
@@ -110,7 +115,7 @@ class PaletteFinder:
             commands = self._commands_with(words)
         entries = [*asked, *(self._object_entry(each) for each in objects[:10])]
         panels = self._panels(pattern, objects) if words else []
-        return Found(entries, times, commands, panels)
+        return Found(entries, times, [*comparisons, *commands], panels)
 
     @property
     def _timeline_panel(self) -> TimelinePanel:
@@ -332,6 +337,33 @@ class PaletteFinder:
             self._command(f"Fire {name} now", FireTimer(number), "fire-timer", "Shift+F"),
             self._command(f"Clear {name}", ClearTimer(number), "clear-timer", "Del"),
         ]
+
+    def _comparisons(self, words: list[str]) -> list[PaletteEntry]:
+        """Return comparisons of captures that were open lately: with the one that is, or of two."""
+        session: object = self._bridge.session
+        recent = [
+            path
+            for path in map(Path, self._window.settings.recent_scenes)
+            if is_capture_name(path) and is_file(path)
+        ]
+        chosen: list[tuple[str, list[Path]]] = []
+        if isinstance(session, ShowsCapture):
+            others = [path for path in recent if path != session.path]
+            chosen = [(f"Compare with {path.name}", [path]) for path in others]
+        elif session is None and len(recent) > 1:
+            after, before = recent[:2]
+            chosen = [(f"Compare {before.name} with {after.name}", [before, after])]
+        return [
+            PaletteEntry(
+                f"command:{title}",
+                title,
+                str(paths[-1].parent),
+                icon=self._icons("swap"),
+                do=partial(self._compare, paths, session is not None),
+            )
+            for title, paths in chosen
+            if all(word in title.lower() for word in words)
+        ][:_MOST_COMPARISONS]
 
     def _commands_with(self, words: list[str]) -> list[PaletteEntry]:
         """Return the commands about objects whose titles have all words: ``pause enemies``."""

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 from typing_extensions import override
 
 from inspector.display_text import as_plain
-from inspector.foreign.paths import RECORDING_SUFFIX
+from inspector.foreign.paths import RECORDING_SUFFIX, is_capture_name
 from inspector.sessions.scene import built_in_scenes
 from inspector.window_loader import open_beside
 
@@ -83,6 +83,7 @@ class WindowActions(QObject):
         dialogs = WindowDialogs(self._window)
         dialogs.scene_chosen.connect(self.open_here)
         dialogs.open_requested.connect(self.open_scene)
+        dialogs.comparison_chosen.connect(self.comparison_wanted)
         return dialogs
 
     # ---------------------------------------------------------------- menus
@@ -164,8 +165,19 @@ class WindowActions(QObject):
         )
 
     def open_scene(self) -> None:
-        """Ask for scenes, recordings and captures, and open them: the first here."""
-        for number, path in enumerate(self.asked_for("Open scene, recording or capture")):
+        """Ask for scenes, recordings and captures, and open them."""
+        self.open_all(self.asked_for("Open scene, recording or capture"))
+
+    def open_all(self, paths: Sequence[Path]) -> None:
+        """Open files; several captures are compared with each other."""
+        if len(paths) > 1 and all(map(is_capture_name, paths)):
+            self.compare(paths, has_session=False)
+        else:
+            self.open_each(paths)
+
+    def open_each(self, paths: Sequence[Path]) -> None:
+        """Open the first file here, the others in windows of their own."""
+        for number, path in enumerate(paths):
             if number:
                 open_beside(path)
             else:

@@ -38,6 +38,8 @@ class WindowDialogs(QObject):
 
     scene_chosen = Signal(object)  # Path: the user wants to open a file in place of the session
     open_requested = Signal()  # The user wants to choose a file
+    # The user wants to compare files, with what is open or with each other
+    comparison_chosen = Signal(object, bool)  # list[Path], whether the session comes first
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -57,7 +59,8 @@ class WindowDialogs(QObject):
         if self._palette is None:
             self._palette = CommandPalette(window.theme, window)
         entries = palette_entries(self._actions, window.settings, self.scene_chosen.emit)
-        self._palette.open_with(entries, PaletteFinder(window).find, text)
+        finder = PaletteFinder(window, self.comparison_chosen.emit)
+        self._palette.open_with(entries, finder.find, text)
 
     def open_sums(self, path: Path) -> None:
         window = self._window
