@@ -9,15 +9,15 @@ from __future__ import annotations
 import gc
 import sys
 from threading import current_thread, main_thread
-from types import CellType, FrameType
+from types import CellType, FrameType, ModuleType
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 from ..kinds import INTERVAL_BURST, TIMEOUT
+from ..stacks import is_own
 from . import Adapter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import ModuleType
 
     from ..clocks import Clock
     from ..program import Program, Timer
@@ -44,6 +44,7 @@ class PygameAdapter(Adapter):
         self._now_ns = program.clocks.now_ns
         self._original: dict[str, Any] = {}
         self._timers: dict[int, _EventTimer] = {}
+        self._names: dict[int, str] = {}
         self._next_due_ns: Optional[int] = None
         self._base_ms: Optional[int] = None
         self._sdl_ms = 0
@@ -54,7 +55,9 @@ class PygameAdapter(Adapter):
         self._is_opengl = False
         self._is_late = False
         self._usual_ns = 0
-        self._has_presented = False
+        #: Whether the program has shown a frame since it last asked its clock, and whether it asks
+        #: after each: what it does in between belongs to the frame.
+        self._has_presented = self._ticks = False
         self._has_turned = True
 
     def installed(self, module: ModuleType) -> None:
@@ -161,16 +164,18 @@ class PygameAdapter(Adapter):
         return max(worked_ns, self._usual_ns)
 
     def presented(self) -> None:
-        """The program has shown a frame."""
-        self._has_presented = True
-        self.end_frame()
+        """The program has shown a frame, which ends then, or when it asks its clock."""
+        self._ticks = self._ticks and not self._has_presented
+        self._has_presented, self._has_turned = True, False
+        if not self._ticks:
+            self.end_frame()
 
     def ticked(self) -> None:
-        """The program asks its clock: the end of a frame in a loop that shows none."""
-        if self._has_presented:
-            self._has_presented = False
-        else:
+        """The program asks its clock: the end of a frame, unless showing it has ended that."""
+        if self._ticks or not self._has_presented:
             self.end_frame()
+        self._ticks = self._ticks or self._has_presented
+        self._has_presented = False
 
     def asked(self, framerate: float) -> None:
         """The program asks its clock for a frame rate, 0 for none."""
@@ -304,6 +309,8 @@ class PygameAdapter(Adapter):
         millis = int(millis)
         is_attached = self.program.emit is not None
         site = self.program.call_site() if is_attached else 0
+        if event_type not in self._names:
+            self._names[event_type] = self._name_of(event_type, sys._getframe(1))
         previous = self._timers.pop(event_type, None)
         if previous is not None and previous.shown is not None:
             previous.shown.cleared(site)
@@ -315,13 +322,27 @@ class PygameAdapter(Adapter):
         self._find_next_due()
 
     def _report_timer(self, event_type: int, timer: _EventTimer) -> None:
-        name = self._pygame.event.event_name(event_type)
-        if event_type > self._pygame.USEREVENT:
-            name = f"{name} {event_type}"
+        name = self._names[event_type]
         kind, period_ns = (TIMEOUT, 0) if timer.loops == 1 else (INTERVAL_BURST, timer.period_ns)
         timer.shown = self.program.timer(
             self._clock, name, timer.site, timer.due_ns, period_ns, kind, event_type
         )
+
+    def _name_of(self, event_type: int, caller: FrameType) -> str:
+        """Return the name of the constant that the program has for an event, or pygame's name."""
+        name = str(self._pygame.event.event_name(event_type))
+        if event_type < self._pygame.USEREVENT:
+            return name
+        spaces = [caller.f_globals]
+        for value in list(caller.f_globals.values()):
+            file = getattr(value, "__file__", None) if isinstance(value, ModuleType) else None
+            if isinstance(file, str) and is_own(file):
+                spaces.append(vars(value))
+        for space in spaces:
+            for constant, value in list(space.items()):
+                if type(value) is int and value == event_type and constant.isupper():
+                    return constant
+        return name if event_type == self._pygame.USEREVENT else f"{name} {event_type}"
 
     def keyframe(self, clock: Clock) -> Iterator[None]:
         for event_type, timer in list(self._timers.items()):

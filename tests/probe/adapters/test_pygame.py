@@ -10,7 +10,7 @@ import pytest
 from inspector.probe.adapters.pygame import PygameAdapter
 from inspector.probe.kinds import FRAME_BEGAN, FRAME_ENDED, LOOP_ASKED, TIMER_FIRED
 from inspector.probe.kinds import RATE_DENOMINATOR as D
-from inspector.probe.program import Program
+from inspector.probe.program import NAME, Program
 from tests.probe.adapters.played import Played
 
 MS = 1_000_000
@@ -189,6 +189,20 @@ def test_that_a_timer_that_is_pending_is_in_the_keyframe(stand_in: StandIn) -> N
     assert stand_in.pygame.event.get() == []
 
 
+def test_that_a_timer_is_named_after_the_constant_that_the_program_has_for_its_event(
+    stand_in: StandIn,
+) -> None:
+    settings = ModuleType("settings")
+    settings.__file__ = "/game/settings.py"
+    settings.__dict__["BOSS"] = EVENT + 2
+    names = {"pygame": stand_in.pygame, "SPAWN": EVENT + 1, "settings": settings, "now": EVENT + 3}
+    code = "\n".join(f"pygame.time.set_timer({EVENT} + {number}, 100)" for number in range(4))
+    exec(compile(code, "/game/game.py", "exec"), names)  # noqa: S102 - the program
+
+    named = [stand_in.program.texts[timer[NAME]] for timer in stand_in.program.timers.values()]
+    assert named == ["UserEvent", "SPAWN", "BOSS", f"UserEvent {EVENT + 3}"]
+
+
 @pytest.mark.parametrize("is_late", [False, True])
 def test_that_parts_of_the_display_make_one_frame(is_late: bool) -> None:
     stand_in = StandIn(is_late=is_late)
@@ -209,6 +223,36 @@ def test_that_a_loop_without_a_display_has_frames_by_its_ticks(stand_in: StandIn
         clock.tick(50)
 
     assert stand_in.count(FRAME_ENDED) == 3
+
+
+def test_that_what_a_loop_does_between_showing_a_frame_and_its_tick_is_work_of_the_frame(
+    stand_in: StandIn,
+) -> None:
+    clock = stand_in.pygame.time.Clock()
+    for _ in range(4):
+        clock.tick(50)
+        stand_in.now_ns += 2 * MS
+        stand_in.pygame.display.flip()
+        stand_in.now_ns += 9 * MS
+    clock.tick(50)
+
+    busy_ms = [event[4] // MS for event in stand_in.events if event[1] == FRAME_ENDED]
+    assert busy_ms[-3:] == [11, 11, 11]
+
+
+def test_that_a_loop_that_no_longer_asks_its_clock_has_frames_by_what_it_shows(
+    stand_in: StandIn,
+) -> None:
+    clock = stand_in.pygame.time.Clock()
+    for _ in range(3):
+        stand_in.pygame.display.flip()
+        clock.tick(50)
+    before = stand_in.count(FRAME_ENDED)
+    for _ in range(5):
+        stand_in.pygame.event.get()
+        stand_in.pygame.display.flip()
+
+    assert (before, stand_in.count(FRAME_ENDED)) == (3, 7)
 
 
 @pytest.mark.parametrize(("reads_time", "frame_ms"), [(False, 40), (True, 10)])
