@@ -105,6 +105,15 @@ def test_that_rates_alone_are_no_frame_times(tmp_path: Path) -> None:
         opened(tmp_path, "FPS\n60\n61\n")
 
 
+def test_that_a_column_that_rises_from_row_to_row_holds_no_frame_times(tmp_path: Path) -> None:
+    rows = "".join(f"{second},{60 - second % 3}\n" for second in range(30))
+
+    with pytest.raises(CaptureError, match="no column of numbers that could be frame times"):
+        opened(tmp_path, f"time,fps\n{rows}", "log.csv")
+    with pytest.raises(CaptureError, match="time holds instants, not frame times"):
+        open_frame_file(tmp_path / "log.csv", "time")
+
+
 def test_that_the_columns_to_choose_from_are_named(tmp_path: Path) -> None:
     with pytest.raises(ColumnChoiceError) as caught:
         opened(tmp_path, "game,render,note\n1,2,x\n")

@@ -299,7 +299,7 @@ def test_that_a_damaged_row_is_counted_and_located(tmp_path: Path, cell: str) ->
         (b"", "is empty"),
         (b"\n//only=comments\n", "is empty"),
         (b",,\n,,\n", "only empty cells"),
-        (b"frametime\n", "no column of numbers"),
+        (b"frametime\n", "no rows below its names"),
         (b"frametime\nNA\n", "no column of numbers"),
         (b'{"traceEvents": []}', "holds JSON"),
         (b"[1, 2]", "holds JSON"),

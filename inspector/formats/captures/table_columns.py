@@ -68,6 +68,8 @@ _CLOCK_DIGITS: Final = (*_TIME_DIGITS, 2)
 _LARGEST_ERROR: Final = 0.25
 #: If a clock is too coarse for single frames, the total may differ by at most this share.
 _LARGEST_DRIFT: Final = 0.1
+#: Not by chance does every frame of so many take longer than the one before.
+_LEAST_RISING: Final = 10
 #: No program renders frames faster than this: shorter "milliseconds" are in another unit.
 _SHORTEST_MS: Final = 0.1
 _AFTERBURNER_CODES: Final = ("02", "2")
@@ -83,6 +85,7 @@ _OTHER_QUANTITIES: Final = frozenset(
     | {"clk", "clock", "fan", "battery", "memory", "mem", "vram", "ram", "swap", "rss"}
     | {"percent", "percentage"}
 )
+_INSTANTS_PROBLEM: Final = "holds instants, not frame times"
 _NO_TIMES: Final = frozenset(
     {"dropped", "syncinterval", "presentflags", "allowstearing", "wasbatched", "dwmnotified"}
 )
@@ -167,8 +170,16 @@ def digits_in_name(name: str) -> int | None:
     return None
 
 
-def problem_of(name: str) -> str:
-    """Return what a column holds instead of frame times, by its name; empty if it may hold them."""
+def problem_of(table: Table, at: int) -> str:
+    """Return what a column holds instead of frame times; empty if it may hold them."""
+    if table.has_names and (problem := _problem_of_name(table.columns[at])):
+        return problem
+    numbers = table.numbers(at)
+    is_rising = len(numbers) >= _LEAST_RISING and bool(np.all(np.diff(numbers) > 0))
+    return _INSTANTS_PROBLEM if is_rising else ""
+
+
+def _problem_of_name(name: str) -> str:
     loose = comparable(name)
     words = {word.lower() for word in _WORD.findall(name)}
     is_other = not _OTHER_QUANTITIES.isdisjoint(words) and "time" not in words
@@ -176,7 +187,7 @@ def problem_of(name: str) -> str:
     reasons = {
         "counts ticks of the processor, not milliseconds": "qpc" in loose,
         "counts frames per second, not milliseconds": _PER_SECOND.search(name),
-        "holds instants, not frame times": INSTANTS.fullmatch(loose),
+        _INSTANTS_PROBLEM: INSTANTS.fullmatch(loose),
         "holds differences, which may be negative, not frame times": loose in ANIMATION_ERROR,
         f"is in {unit and unit[1]}, not milliseconds": unit,
         "does not hold times": digits_in_name(name) is None
@@ -191,7 +202,7 @@ def likely_columns(table: Table) -> list[int]:
         at
         for at, name in enumerate(table.columns)
         if at in table.numeric
-        and not problem_of(name)
+        and not problem_of(table, at)
         and not _LIKELY_INSTANTS.fullmatch(comparable(name))
     ]
     in_ms = [

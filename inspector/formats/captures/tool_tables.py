@@ -519,7 +519,8 @@ class FrameTableReader:
         else:
             message = f"{self._path} has no column {in_quotes(wanted)}. {table.listed_columns()}"
             raise CaptureError(message)
-        if table.has_names and (problem := problem_of(table.columns[at])):
+        is_cumulative = self._loose == _FRAPS and at == 1
+        if not is_cumulative and (problem := problem_of(table, at)):
             raise self._refused(problem, at)
         return at
 
@@ -555,6 +556,9 @@ class FrameTableReader:
         if len(likely) == 1:
             return likely[0]
         how = f"Name the column as FILE:COLUMN. {table.listed_columns()}"
+        if not table.first_rows:
+            message = f"{self._path} has no rows below its names. Choose a capture with frames."
+            raise CaptureError(message)
         if not likely:
             message = f"{self._path} has no column of numbers that could be frame times. {how}"
             raise CaptureError(message)
