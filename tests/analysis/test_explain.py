@@ -777,7 +777,9 @@ def test_that_time_since_an_early_call_is_counted_from_the_call_not_from_when_it
     stand.run(1)
 
     since = reason_with(stand.explain("wave"), "of session time has passed")
-    assert since.text.startswith("Since then, 983 ms of session time has passed, and 492 ms on")
+    assert since.text.startswith(
+        "Since its last call, 983 ms of session time has passed, and 492 ms on"
+    )
     assert since.at_ns > SECOND
 
 

@@ -116,6 +116,13 @@ def test_that_a_metric_is_as_its_tool_defines_it(name: str, expected: float) -> 
     assert value(name, UNEVEN) == pytest.approx(expected)
 
 
+def test_that_frames_at_a_rate_are_not_below_it_for_being_whole_nanoseconds() -> None:
+    at_sixty = series(16.666666, 16.666667, 16.666667)
+
+    assert value("capframex.count-60", at_sixty) == 0
+    assert value("capframex.count-60", series(16.666668)) == 1
+
+
 def test_that_the_one_percent_lows_of_tools_differ() -> None:
     random = np.random.default_rng(3)
     uneven = TimeSeries(random.gamma(3, 5, 400) + 1)

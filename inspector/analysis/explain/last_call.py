@@ -163,7 +163,8 @@ def _wait(  # noqa: PLR0913, PLR0917 - the beginning of the wait, in three units
     local_ns = timeline.local_ns(clock.id) - local_since_ns
     if abs(passed_ns - local_ns) < _SAME_NS:
         return []
-    began = "it was set" if past.added is not None and cursor == past.added.cursor else "then"
+    is_first = past.added is not None and cursor == past.added.cursor
+    began = "it was set" if is_first else "its last call"
     text = (
         f"Since {began}, {format_duration(passed_ns)} of session time has passed, and "
         f"{format_duration(local_ns)} on “{clock.name}”."

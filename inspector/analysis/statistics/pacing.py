@@ -6,7 +6,7 @@ Every formula names its source. Times are in milliseconds.
 from __future__ import annotations
 
 from itertools import pairwise
-from math import sqrt
+from math import ceil, sqrt
 from typing import Final
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.time_series import TimeSeries
-from inspector.timebase import NS_PER_MS
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
 #: Edges in milliseconds of the classes of change from frame to frame: CapFrameX.
 VARIANCE_EDGES_MS: Final = (2.0, 4.0, 8.0, 12.0)
@@ -150,9 +150,13 @@ def variance_shares(series: TimeSeries) -> tuple[float, ...]:
 
 
 def below_rate(series: TimeSeries, rate: float) -> tuple[int, float]:
-    """Return how many frames are slower than ``rate`` frames per second, and their time in ms."""
+    """Return how many frames are slower than ``rate`` frames per second, and their time in ms.
+
+    Frame times are whole nanoseconds: one of 16.666667 ms is not below 60 frames per second.
+    """
     ordered = series.ordered_ms
-    first = int(np.searchsorted(ordered, _MS_PER_SECOND / rate, side="right"))
+    longest_ms = ceil(NS_PER_SECOND / rate) / NS_PER_MS
+    first = int(np.searchsorted(ordered, longest_ms, side="right"))
     return len(ordered) - first, float(ordered[first:].sum())
 
 
