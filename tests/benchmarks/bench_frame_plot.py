@@ -191,9 +191,10 @@ def pyramid_memory(effort: Effort) -> list[Row]:
     assert series is not None, "the plot was given a timeline"
     column = 8 * len(frames.timeline.frames)
     size = powers_of_ten(10 ** (len(str(frames.count)) - 1))
-    detail = f"{series.pyramid_bytes / 1e6:.1f} of {column / 1e6:.1f} MB"
+    taken = sum(pyramid.nbytes for pyramid in series._pyramids.values())
+    detail = f"{taken / 1e6:.1f} of {column / 1e6:.1f} MB"
     _close(work)
-    return [Row(f"frame_plot/memory at {size}", series.pyramid_bytes / column, 0.3, detail=detail)]
+    return [Row(f"frame_plot/memory at {size}", taken / column, 0.3, detail=detail)]
 
 
 BENCHMARKS = (frame_plot, full_redraw, spikes_kept, pyramid_memory)

@@ -7,8 +7,9 @@ import random
 import numpy as np
 import pytest
 
-from inspector.events.blocks.packed_columns import block_of, events_of, pack, unpack
+from inspector.events.blocks.packed_columns import events_of, pack, unpack
 from inspector.vocabulary import MARK, NEVER
+from tests.events.event_blocks import block_of
 
 HEAD_BYTES = 16
 

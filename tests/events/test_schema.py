@@ -15,7 +15,6 @@ from inspector.analysis.frame_sums import FrameSums
 from inspector.analysis.lanes.lanes import LaneStore
 from inspector.analysis.lint.rules import findings
 from inspector.calls.call import CallId
-from inspector.events.blocks.packed_columns import block_of
 from inspector.events.blocks.quick_fold import fold_block
 from inspector.events.conditions.conditions import parsed_condition
 from inspector.events.conditions.event_fields import EVENT_FIELDS, EventReader
@@ -41,6 +40,7 @@ from inspector.formats.frame_times import FrameTimes
 from inspector.resources import resource_path
 from inspector.sessions.replay.replay import RunEvents, compared, digest_of, first_difference
 from inspector.vocabulary import NEVER, EventKind, Field, MemberKind, RawEvent, Reading
+from tests.events.event_blocks import block_of
 from tests.events.recording.recorded_worlds import described, record, scene_log
 from ui.events.event_list_model import EventNames
 

@@ -315,7 +315,7 @@ def test_that_what_was_read_is_sorted_beside_the_thread_of_the_session(
 def test_that_what_drawing_a_capture_needs_is_computed_before_it_is_shown(tmp_path: Path) -> None:
     frames = CapturedSession(table(tmp_path)).timeline.frames
 
-    assert FrameSeries(frames).pyramid_bytes > 0
+    assert FrameSeries(frames)._pyramids
     assert longest_frame(frames) == frames.interval_ns.tolist().index(max(frames.interval_ns))
     assert longest_frame(frames.until(1)) == 0
 

@@ -61,7 +61,7 @@ class EventListPanel(TablePanel):
         self._kinds_menu = QMenu(self)
         self._group_actions: dict[EventGroup, QAction] = {}
         self._fill_kinds_menu()
-        kinds_button = menu_button("Kinds", "Kinds of events to show", self._kinds_menu)
+        self.kinds_button = menu_button("Kinds", "Kinds of events to show", self._kinds_menu)
         self.subject_button = tool_button(
             "Only selected",
             "Show only events of the selected clock, timer, scheduler, component, machine or frame",
@@ -73,7 +73,7 @@ class EventListPanel(TablePanel):
             is_checkable=True,
         )
         self.follow_button.setChecked(True)
-        self.lay_out(kinds_button, self.subject_button, self.follow_button)
+        self.lay_out(self.kinds_button, self.subject_button, self.follow_button)
         self._throttle = ThrottledRefresh(self, bridge.refresh_timer, self.refresh)
         self._connect()
         self.set_session(bridge.session)
@@ -232,10 +232,6 @@ class EventListPanel(TablePanel):
         self.model.set_subject(self._bridge.selection if is_limited else None)
         self._scroll_to_newest()
         self.update_counts()
-
-    def check_groups(self, groups: frozenset[EventGroup]) -> None:
-        for group, action in self._group_actions.items():
-            action.setChecked(group in groups)
 
     @override
     def activate(self, index: QModelIndex) -> None:

@@ -227,14 +227,6 @@ class PlottedFrames(QWidget):
     def readout(self) -> Readout | None:
         return self._overlay.readout
 
-    def pixel_of_frame(self, frame: int) -> QPointF:
-        assert self.series is not None, "without frames no frame has a place"
-        start, end = self.series.start_of(frame), self.series.start_of(frame + 1)
-        shown = self.view.range
-        share = ((start + end) / 2 - shown.low) / shown.span
-        area = self.area()
-        return QPointF(area.x() + share * area.width(), area.bottom() - 2)
-
     # -------------------------------------------------------------- pointing
 
     @property

@@ -14,8 +14,7 @@ is 0, every other is the value minus the previous one. Version 1 had neither.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Iterable
 from typing import Final, TypeAlias, cast
 
 import numpy as np
@@ -55,13 +54,6 @@ def kind_table(kinds: Iterable[int]) -> NDArray[np.bool_]:
 def of_kinds(block: Block, table: NDArray[np.bool_]) -> NDArray[np.bool_]:
     found: NDArray[np.bool_] = np.take(table, block[1], mode="clip")
     return found
-
-
-def block_of(events: Sequence[RawEvent]) -> Block:
-    """Return events as columns; values beyond 64 bits are clipped."""
-    block = np.empty((EVENT_COLUMNS, len(events)), np.int64)
-    fill_block(block, list(chain.from_iterable(events)), 0)
-    return block
 
 
 def fill_block(block: Block, numbers: Numbers, first: int) -> None:

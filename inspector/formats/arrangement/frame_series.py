@@ -99,10 +99,6 @@ class FrameSeries:
         """
         return self.measure != "busy"
 
-    @property
-    def pyramid_bytes(self) -> int:
-        return sum(pyramid.nbytes for pyramid in self._pyramids.values())
-
     def prepare(self) -> None:
         """Do what drawing the frames would otherwise have to wait for."""
         self._pyramid(self.measure)

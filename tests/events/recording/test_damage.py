@@ -14,7 +14,7 @@ from zlib import crc32
 
 import pytest
 
-from inspector.events.blocks.packed_columns import block_of, pack, unpack
+from inspector.events.blocks.packed_columns import pack, unpack
 from inspector.events.log import EventLog
 from inspector.events.recording import (
     Annotation,
@@ -36,6 +36,7 @@ from inspector.vocabulary import (
     TIMER_FIRED,
     RawEvent,
 )
+from tests.events.event_blocks import block_of
 from tests.events.recording.recorded_worlds import described, folded, record, scene_log
 from tests.fuzz import rounds
 

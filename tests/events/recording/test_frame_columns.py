@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 
 from inspector.events.blocks.ended_frames import FrameCollector
-from inspector.events.blocks.packed_columns import block_of
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import EventKind, Phase, RawEvent, two_durations
+from tests.events.event_blocks import block_of
 
 
 def _frames(chance: random.Random, count: int) -> list[RawEvent]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from inspector.events import timeline as module
-from inspector.events.blocks.packed_columns import block_of, events_of
+from inspector.events.blocks.packed_columns import events_of
 from inspector.events.blocks.quick_fold import fold_block
 from inspector.events.frame_history import FrameHistory
 from inspector.events.log import EventLog
@@ -42,6 +42,7 @@ from inspector.vocabulary import (
     RawEvent,
     frame_and_phase,
 )
+from tests.events.event_blocks import block_of
 from tests.events.recording.recorded_worlds import described, folded, record
 from tests.fuzz import rounds
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from inspector.events.blocks.packed_columns import block_of, pack
+from inspector.events.blocks.packed_columns import pack
 from inspector.events.recording.layout import APPLICATION_ID, CHUNK_EVENTS, TIMER_COLUMNS
 from inspector.resources import resource_path
+from tests.events.event_blocks import block_of
 from tests.events.recording.recorded_worlds import record, scene_log
 
 PAGE = resource_path("help", "recordings.md").read_text(encoding="utf-8")

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from inspector.events.blocks.packed_columns import block_of
 from inspector.events.blocks.quick_fold import fold_block
 from inspector.events.history import LogHistory
 from inspector.events.log import BYTES_PER_EVENT, EventLog
@@ -31,6 +30,7 @@ from inspector.vocabulary import (
     RawEvent,
     TimerKind,
 )
+from tests.events.event_blocks import block_of
 from tests.events.recording.recorded_worlds import described, folded, record, scene_log
 
 SCENES = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10")

@@ -9,7 +9,7 @@ import pytest
 
 from inspector.commands.recording import StartRecording, StopRecording
 from inspector.commands.scene import AddMark
-from inspector.events.blocks.packed_columns import block_of, events_of
+from inspector.events.blocks.packed_columns import events_of
 from inspector.events.loop_frames import exchange
 from inspector.events.schema import EventGroup, kinds_with
 from inspector.sessions.attached.loops import Loops
@@ -25,6 +25,7 @@ from inspector.vocabulary import (
     Phase,
     RawEvent,
 )
+from tests.events.event_blocks import block_of
 from tests.sessions.attached.fake_probe import MS, Attachment, FakeProbe
 
 FIRST, SECOND = 2, 3

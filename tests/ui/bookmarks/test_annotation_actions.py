@@ -16,6 +16,7 @@ from inspector.commands.scene import Reload, RewindTo
 from inspector.events.recording import annotations_of
 from inspector.sessions.hosted import HostedSession
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+from tests.ui.frame_times.pixels import pixel_of_frame
 from tests.ui.shell import Shell, open_shell
 from ui.bookmarks.panel import BookmarksPanel
 from ui.kit.prompts import Prompt
@@ -234,7 +235,7 @@ def test_that_the_menus_of_the_plots_leave_and_ask(shell: Shell, qtbot: QtBot) -
     frames = shell.bridge.timeline.frames
     frame_times.view.choose_frames((10, 20))
     frame_times.view.set_frame_span(50, 70)
-    frame_times.plot.point_at(frame_times.plot.pixel_of_frame(60))
+    frame_times.plot.point_at(pixel_of_frame(frame_times.plot, 60))
     menu = QMenu(frame_times)
     frame_times._add_annotating(menu)
     choose(menu, "Bookmark frame 60")

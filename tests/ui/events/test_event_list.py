@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.events.schema import EventGroup
 from inspector.vocabulary import MARK
+from tests.ui.events.kinds import choose_kinds
 from tests.ui.world import PlayedSession
 from ui.events.event_list_model import EventColumn
 from ui.events.panel import EventListPanel
@@ -126,7 +127,7 @@ def test_that_kinds_can_be_chosen(stand: Stand) -> None:
     stand.session.run_frame()
     stand.mark(1)
 
-    stand.panel.check_groups(frozenset({EventGroup.FRAMES}))
+    choose_kinds(stand.panel, frozenset({EventGroup.FRAMES}))
 
     kinds = [stand.panel.model.index(row, EventColumn.GROUP).data() for row in range(4)]
     assert kinds == ["▭ frame"] * 4
@@ -263,7 +264,7 @@ def test_that_the_instant_of_an_event_can_be_looked_at(stand: Stand) -> None:
 
 def test_that_the_kinds_that_were_chosen_are_chosen_again(qtbot: QtBot, stand: Stand) -> None:
     stand.mark(3)
-    stand.panel.check_groups(frozenset({EventGroup.FRAMES, EventGroup.CLOCKS}))
+    choose_kinds(stand.panel, frozenset({EventGroup.FRAMES, EventGroup.CLOCKS}))
 
     again = EventListPanel(stand.bridge, Theme("light"))
     qtbot.addWidget(again)

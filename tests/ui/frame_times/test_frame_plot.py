@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.formats.arrangement.frame_series import FrameSeries, NsColumn, XAxis
 from inspector.vocabulary import Measure
+from tests.ui.frame_times.pixels import pixel_of_frame
 from tests.ui.plotting.frames import MS, add_frame, timeline_of, usual_timeline
 from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.plotted_frames import EMPTY_TEXT, NO_SCENE_TEXT, NONE_IN_FILE_TEXT
@@ -196,12 +197,12 @@ def test_that_a_value_covers_neither_high_bars_nor_the_line_at_the_present(plot:
     plot.set_timeline(timeline_of([usual] * 60 + [long] + [usual] + [high] * 2 + [usual] * 60))
     plot.grab()
     (value,) = plot._bars._spike_labels
-    assert value.left + value.width < plot.pixel_of_frame(60).x()
+    assert value.left + value.width < pixel_of_frame(plot, 60).x()
 
     plot.set_timeline(timeline_of([usual] * 120 + [long]))
     plot.grab()
     (value,) = plot._bars._spike_labels
-    assert value.left + value.width < plot.pixel_of_frame(120).x()
+    assert value.left + value.width < pixel_of_frame(plot, 120).x()
 
 
 def test_that_a_value_appears_once_the_line_has_gone_on(plot: FramePlot) -> None:
@@ -219,7 +220,7 @@ def test_that_a_value_appears_once_the_line_has_gone_on(plot: FramePlot) -> None
         plot.grab()
     (value,) = plot._bars._spike_labels
     assert value.text == "100 ms"
-    assert value.left > plot.pixel_of_frame(0).x()
+    assert value.left > pixel_of_frame(plot, 0).x()
 
 
 @pytest.mark.parametrize("axis", list(XAxis))
@@ -285,7 +286,7 @@ def test_that_pointing_reads_exactly_the_frame_that_is_drawn_there(
     plot.set_timeline(timeline)
 
     with qtbot.waitSignal(plot.frame_hovered) as hovered:
-        mouse(plot, QEvent.Type.MouseMove, plot.pixel_of_frame(123))
+        mouse(plot, QEvent.Type.MouseMove, pixel_of_frame(plot, 123))
 
     readout = plot.readout()
     assert hovered.args == [123]
@@ -304,7 +305,7 @@ def test_that_pointing_where_frames_share_a_column_reads_the_slowest(plot: Frame
     plot.view.fit()
 
     # About 110 frames share a column, so that this one is a third of it away.
-    mouse(plot, QEvent.Type.MouseMove, plot.pixel_of_frame(54_290))
+    mouse(plot, QEvent.Type.MouseMove, pixel_of_frame(plot, 54_290))
 
     readout = plot.readout()
     assert readout is not None
@@ -321,7 +322,7 @@ def test_that_a_click_beside_a_narrow_spike_takes_the_spike(
     plot.view.fit()
 
     with qtbot.waitSignal(plot.frame_clicked) as clicked:
-        click(plot, plot.pixel_of_frame(200) + QPointF(beside, 0))
+        click(plot, pixel_of_frame(plot, 200) + QPointF(beside, 0))
 
     assert clicked.args == [200]
 
@@ -329,9 +330,9 @@ def test_that_a_click_beside_a_narrow_spike_takes_the_spike(
 def test_that_wide_frames_beside_a_spike_are_taken_as_they_are_hit(plot: FramePlot) -> None:
     plot.set_timeline(timeline_of([*[16 * MS] * 20, 120 * MS, *[16 * MS] * 19]))
     plot.view.fit()
-    left = plot.pixel_of_frame(20).x() + plot.pixel_of_frame(21).x()
+    left = pixel_of_frame(plot, 20).x() + pixel_of_frame(plot, 21).x()
 
-    mouse(plot, QEvent.Type.MouseMove, QPointF(left / 2 + 1, plot.pixel_of_frame(20).y()))
+    mouse(plot, QEvent.Type.MouseMove, QPointF(left / 2 + 1, pixel_of_frame(plot, 20).y()))
 
     readout = plot.readout()
     assert readout is not None
@@ -347,7 +348,7 @@ def test_that_the_readout_leaves_some_of_a_small_plot_in_view(plot: FramePlot) -
     plot.resize(680, 150)
     before = picture(plot)
 
-    mouse(plot, QEvent.Type.MouseMove, plot.pixel_of_frame(50))
+    mouse(plot, QEvent.Type.MouseMove, pixel_of_frame(plot, 50))
 
     after, area = picture(plot), plot.area()
     y = round(area.center().y())
@@ -361,7 +362,7 @@ def test_that_the_readout_leaves_some_of_a_small_plot_in_view(plot: FramePlot) -
 
 def test_that_leaving_the_plot_ends_the_reading(plot: FramePlot, qtbot: QtBot) -> None:
     plot.set_timeline(usual_timeline(300))
-    mouse(plot, QEvent.Type.MouseMove, plot.pixel_of_frame(10))
+    mouse(plot, QEvent.Type.MouseMove, pixel_of_frame(plot, 10))
 
     with qtbot.waitSignal(plot.frame_hovered) as hovered:
         QApplication.sendEvent(plot, QEvent(QEvent.Type.Leave))
@@ -373,7 +374,7 @@ def test_that_leaving_the_plot_ends_the_reading(plot: FramePlot, qtbot: QtBot) -
 def test_that_a_resting_pointer_reads_the_frame_that_comes_under_it(plot: FramePlot) -> None:
     timeline = usual_timeline(5_000)
     plot.set_timeline(timeline)
-    mouse(plot, QEvent.Type.MouseMove, plot.pixel_of_frame(4_850))
+    mouse(plot, QEvent.Type.MouseMove, pixel_of_frame(plot, 4_850))
 
     for _ in range(100):
         add_frame(timeline.frames)
@@ -388,7 +389,7 @@ def test_that_a_click_selects_the_frame_under_it(plot: FramePlot, qtbot: QtBot) 
     plot.set_timeline(usual_timeline(300))
 
     with qtbot.waitSignal(plot.frame_clicked) as clicked:
-        click(plot, plot.pixel_of_frame(77))
+        click(plot, pixel_of_frame(plot, 77))
 
     assert clicked.args == [77]
 
@@ -397,8 +398,8 @@ def test_that_dragging_moves_the_frames_with_the_pointer_and_stops_following(
     plot: FramePlot, qtbot: QtBot
 ) -> None:
     plot.set_timeline(usual_timeline(5_000))
-    start = plot.pixel_of_frame(4_750)
-    end = plot.pixel_of_frame(4_900)
+    start = pixel_of_frame(plot, 4_750)
+    end = pixel_of_frame(plot, 4_900)
 
     with (
         qtbot.waitSignal(plot.view.following_changed) as following,
@@ -407,17 +408,17 @@ def test_that_dragging_moves_the_frames_with_the_pointer_and_stops_following(
         drag(plot, start, end)
 
     assert following.args == [False]
-    assert plot.pixel_of_frame(4_750).x() == pytest.approx(end.x(), abs=0.5)
+    assert pixel_of_frame(plot, 4_750).x() == pytest.approx(end.x(), abs=0.5)
 
 
 def test_that_the_wheel_zooms_about_the_pointer(plot: FramePlot) -> None:
     plot.set_timeline(usual_timeline(5_000))
     plot.view.set_frame_span(1_000, 2_000)
-    place = plot.pixel_of_frame(1_250)
+    place = pixel_of_frame(plot, 1_250)
 
     turn_wheel(plot, place, 3)
 
-    assert plot.pixel_of_frame(1_250).x() == pytest.approx(place.x(), abs=1)
+    assert pixel_of_frame(plot, 1_250).x() == pytest.approx(place.x(), abs=1)
     assert plot.view.range.span == pytest.approx(1_000 / 1.25**3)
 
 
@@ -440,11 +441,11 @@ def test_that_a_double_click_on_a_bar_zooms_in_and_above_it_shows_everything(
     plot: FramePlot,
 ) -> None:
     plot.set_timeline(usual_timeline(300))
-    on_bar = plot.pixel_of_frame(100)
+    on_bar = pixel_of_frame(plot, 100)
 
     mouse(plot, QEvent.Type.MouseButtonDblClick, on_bar, (LEFT, LEFT))
     assert plot.view.visible_frames() == (90, 111)
-    mouse(plot, QEvent.Type.MouseButtonDblClick, plot.pixel_of_frame(95), (LEFT, LEFT))
+    mouse(plot, QEvent.Type.MouseButtonDblClick, pixel_of_frame(plot, 95), (LEFT, LEFT))
     assert plot.view.visible_frames() == (90, 111)
 
     above = QPointF(on_bar.x(), plot.area().top() + 2)
@@ -454,7 +455,7 @@ def test_that_a_double_click_on_a_bar_zooms_in_and_above_it_shows_everything(
 
 def test_that_nothing_is_read_while_the_frames_are_dragged(plot: FramePlot) -> None:
     plot.set_timeline(usual_timeline(300))
-    start, end = plot.pixel_of_frame(100), plot.pixel_of_frame(150)
+    start, end = pixel_of_frame(plot, 100), pixel_of_frame(plot, 150)
     mouse(plot, QEvent.Type.MouseMove, start)
     assert plot.readout() is not None
 
@@ -470,7 +471,7 @@ def test_that_what_comes_after_the_playhead_is_covered_by_half(plot: FramePlot) 
     plot.set_timeline(timeline)
     plot.view.fit()
     y = plot.area().bottom() - 3
-    places = [QPoint(round(plot.pixel_of_frame(each).x()), round(y)) for each in (50, 250)]
+    places = [QPoint(round(pixel_of_frame(plot, each).x()), round(y)) for each in (50, 250)]
     before = [picture(plot).pixelColor(place) for place in places]
 
     plot.view.set_playhead_ns(timeline.frames.at_ns[150])
@@ -487,7 +488,7 @@ def test_that_ctrl_and_dragging_chooses_a_range_and_escape_gives_it_up(
 ) -> None:
     plot.set_timeline(usual_timeline(300))
 
-    drag(plot, plot.pixel_of_frame(100), plot.pixel_of_frame(199), CTRL)
+    drag(plot, pixel_of_frame(plot, 100), pixel_of_frame(plot, 199), CTRL)
 
     assert plot.view.chosen_frames == (100, 200)
     assert plot.view.is_following
@@ -625,7 +626,7 @@ def test_that_a_part_painted_alone_looks_as_it_does_in_the_whole(plot: FramePlot
     plot.view.choose_frames((200, 240))
     plot.select_frame(260)
     plot.view.set_playhead_ns(300 * 16 * MS)
-    plot.point_at(plot.pixel_of_frame(320))
+    plot.point_at(pixel_of_frame(plot, 320))
     place = plot.area().toAlignedRect()
     whole = picture(plot)
 
@@ -760,7 +761,7 @@ def test_that_a_right_click_asks_for_a_menu(plot: FramePlot, qtbot: QtBot) -> No
     plot.set_timeline(usual_timeline(300))
 
     with qtbot.waitSignal(plot.menu_requested), qtbot.assertNotEmitted(plot.frame_clicked):
-        click(plot, plot.pixel_of_frame(5), RIGHT)
+        click(plot, pixel_of_frame(plot, 5), RIGHT)
 
 
 def test_that_a_closed_plot_can_be_shown_again(plot: FramePlot) -> None:
@@ -783,7 +784,7 @@ def test_that_alt_and_a_click_put_the_playhead_on_a_frame(plot: FramePlot) -> No
     clicked: list[int] = []
     plot.playhead_moved.connect(moves.append)
     plot.frame_clicked.connect(clicked.append)
-    place = plot.pixel_of_frame(123)
+    place = pixel_of_frame(plot, 123)
 
     mouse(plot, QEvent.Type.MouseButtonPress, place, (LEFT, LEFT), ALT)
     mouse(plot, QEvent.Type.MouseButtonRelease, place, (LEFT, NONE), ALT)

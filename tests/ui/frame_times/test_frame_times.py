@@ -19,6 +19,7 @@ from inspector.events import Timeline
 from inspector.formats.arrangement.frame_series import FrameSeries, XAxis
 from inspector.sessions.captured import CapturedSession
 from inspector.sessions.session import SessionPhase, SessionStatus
+from tests.ui.frame_times.pixels import pixel_of_frame
 from tests.ui.plotting.frames import MS, USUAL_NS, add_frame, timeline_of, usual_timeline
 from tests.ui.world import PlayedSession
 from ui.frame_times import frame_statistics as module
@@ -323,7 +324,7 @@ def test_that_the_instant_pointed_at_is_the_same_in_all_panels(
     hovered: list[int | None] = []
     bridge.hover_changed.connect(hovered.append)
 
-    panel.plot.point_at(panel.plot.pixel_of_frame(42))
+    panel.plot.point_at(pixel_of_frame(panel.plot, 42))
     panel.plot.point_at(None)
     assert hovered == [timeline.frames.at_ns[42], None]
 
@@ -531,7 +532,7 @@ def test_that_a_frame_that_only_the_inspector_made_long_is_not_said_to_be_over(
     show(bridge, timeline)
     panel.fit()
 
-    panel.plot.point_at(panel.plot.pixel_of_frame(5))
+    panel.plot.point_at(pixel_of_frame(panel.plot, 5))
 
     readout = panel.plot.readout()
     assert readout is not None

@@ -17,6 +17,7 @@ from inspector.formats.arrangement.flags import PlacedMark, lay_out_marks
 from inspector.formats.arrangement.sheet import Row, Sheet
 from inspector.formats.drawing.display_list import Rects, Text
 from inspector.tokens import COLORS
+from tests.ui.frame_times.pixels import pixel_of_frame
 from tests.ui.plotting.frames import add_frame, timeline_of
 from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.marks_row import MarksRow
@@ -49,7 +50,7 @@ class Marked:
         self.row.refresh()
 
     def text_at(self, frame: int) -> str:
-        return self.row.text_at(self.plot.pixel_of_frame(frame).x())
+        return self.row.text_at(pixel_of_frame(self.plot, frame).x())
 
 
 @pytest.fixture
@@ -78,7 +79,7 @@ def test_that_a_mark_says_what_it_is_where_the_pointer_rests(
 ) -> None:
     timeline.hits.append(BreakHit(6_000 * MS, 4, "timer “boss” fires", 299))
     marked.refresh()
-    row, at = marked.row, QPoint(round(marked.plot.pixel_of_frame(300).x()), 5)
+    row, at = marked.row, QPoint(round(pixel_of_frame(marked.plot, 300).x()), 5)
 
     QApplication.sendEvent(row, QEnterEvent(at, at, at))
     QApplication.sendEvent(row, QHelpEvent(QEvent.Type.ToolTip, at, row.mapToGlobal(at)))
@@ -139,7 +140,7 @@ def test_that_signs_stay_with_their_frames_when_the_names_of_lanes_take_more_roo
         marked.plot.view.leave_room(left)
 
         (group,) = marked.row.groups
-        place = marked.plot.pixel_of_frame(300).x() - marked.plot.area().left()
+        place = pixel_of_frame(marked.plot, 300).x() - marked.plot.area().left()
         assert marked.plot.area().left() == left
         assert abs(group.x - place) < 2
 
@@ -183,7 +184,7 @@ def test_that_a_range_is_drawn_as_far_as_it_reaches(
     found = [
         frame
         for frame in (90, 110, 200, 290, 310)
-        if image.pixelColor(int(marked.plot.pixel_of_frame(frame).x()), 21) == wanted
+        if image.pixelColor(int(pixel_of_frame(marked.plot, frame).x()), 21) == wanted
     ]
     assert found == [110, 200, 290]
 
@@ -255,7 +256,7 @@ def test_that_a_double_click_on_a_flag_looks_back_at_it(
 ) -> None:
     timeline.marks.append(Mark(2_000 * MS, "menu opened", 0))
     marked.refresh()
-    place = QPoint(round(marked.plot.pixel_of_frame(100).x()), 10)
+    place = QPoint(round(pixel_of_frame(marked.plot, 100).x()), 10)
 
     with qtbot.waitSignal(marked.row.playhead_moved) as moved:
         qtbot.mouseDClick(marked.row, Qt.MouseButton.LeftButton, pos=place)

@@ -16,6 +16,7 @@ from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
 from inspector.vocabulary import MARK
 from tests.fuzz import rounds
+from tests.ui.events.kinds import choose_kinds
 from tests.ui.world import PlayedSession, Thing
 from ui.clock_tree.panel import ClockTreePanel, is_member, node_of
 from ui.events.panel import EventListPanel
@@ -142,7 +143,7 @@ class Desk:
                 button = dice.choice((self.events.subject_button, self.events.follow_button))
                 button.click()
             case 7:
-                self.events.check_groups(frozenset(dice.sample(list(EventGroup), 3)))
+                choose_kinds(self.events, frozenset(dice.sample(list(EventGroup), 3)))
             case 8 | 9:
                 self.bridge.select(Selection.member(self.any_member()))
             case 10:

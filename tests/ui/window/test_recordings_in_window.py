@@ -20,6 +20,7 @@ from inspector.sessions.session import SessionPhase
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import LoopKind
 from tests.events.recording.recorded_worlds import record, scene_log
+from tests.ui.events.kinds import choose_kinds
 from tests.ui.looking_back import settle
 from tests.ui.shell import Shell, open_shell
 from tests.ui.world import PlayedSession
@@ -165,7 +166,7 @@ def test_that_a_recording_without_length_says_that_there_is_nothing_to_play(
 
 def test_that_an_event_of_a_recording_leads_to_its_instant(recorded: Shell) -> None:
     panel = cast("EventListPanel", recorded.window.panels.panel("event_list"))
-    panel.check_groups(frozenset(EventGroup))
+    choose_kinds(panel, frozenset(EventGroup))
     rows = panel.model.rows
     row = next(row for row, shown in enumerate(rows) if shown.event[0] == 100 * NS_PER_MS)
 

@@ -15,6 +15,7 @@ from inspector.commands.transport import Run
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase
 from inspector.timebase import NS_PER_MS
+from tests.ui.frame_times.pixels import pixel_of_frame
 from tests.ui.looking_back import hold, settle
 from tests.ui.shell import Shell, open_shell
 from ui.session.bridge import Selection
@@ -120,7 +121,7 @@ def test_that_a_scene_goes_on_differently_from_the_playhead(shell: Shell, axis: 
     shell.pass_frames(30)
     assert bridge.timeline.frames.end == end + 30
     assert bridge.timeline.clocks[shell.clock_id("game")].paused
-    plot.point_at(plot.pixel_of_frame(end - 1))
+    plot.point_at(pixel_of_frame(plot, end - 1))
     plot.grab()
 
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QLabel, QToolButton
 from pytestqt.qtbot import QtBot
 
 from inspector.events.schema import EventGroup
+from tests.ui.events.kinds import choose_kinds
 from tests.ui.shell import Shell, open_shell
 from ui.clock_tree.panel import ClockColumn, ClockTreePanel
 from ui.events.panel import EventListPanel
@@ -126,7 +127,7 @@ def test_that_details_show_names_in_one_line_and_copy_them_as_they_are(shell: Sh
 def test_that_events_show_names_in_one_line(qtbot: QtBot, shell: Shell) -> None:
     panel = EventListPanel(shell.bridge, Theme("light"))
     qtbot.addWidget(panel)
-    panel.check_groups(frozenset(EventGroup))
+    choose_kinds(panel, frozenset(EventGroup))
     model = panel.model
     model.refresh()
     rows = [model.index(row, 2) for row in range(model.rowCount())]
