@@ -144,7 +144,7 @@ class TasksPanel(TablePanel):
     def why_empty(self) -> str:
         session = self._bridge.session
         if self.model.hidden_count:
-            return f"The filter hides all {counted(self.model.hidden_count, 'task')}."
+            return f"The filter hides {counted(self.model.hidden_count, 'task')}."
         if session is None:
             return "No tasks: no program is attached."
         if self._bridge.playhead_ns is not None or session.is_recorded:

@@ -29,6 +29,7 @@ from inspector.calls.call import SCHEDULED, CallId, call_of
 from inspector.cli.late import late_values
 from inspector.cli.names import considered_command, find_timer
 from inspector.commands.command import Capability
+from inspector.display_text import counted
 from inspector.errors import InspectorError
 from inspector.events.history import History
 from inspector.events.schema import SCHEMA
@@ -570,7 +571,7 @@ def _allow_reading(action: int, _a: object, name: object, *_rest: object) -> int
 def _rows(cursor: sqlite3.Cursor) -> Iterator[list[object]]:
     for row in cursor:
         yield [
-            f"{len(each):,} bytes"
+            counted(len(each), "byte")
             if isinstance(each, bytes)
             else each[:_MOST_TEXT]
             if isinstance(each, str)

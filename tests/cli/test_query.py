@@ -98,7 +98,7 @@ def test_that_answers_are_cut_and_say_so(run: Run) -> None:
         ["0", "10.0"],
         ["1", "30.0"],
     ]
-    assert "Only the first 2 rows" in err
+    assert "Only 2 rows are shown" in err
     _, out, err = run('query "select frame, frame_time_ms from frames" a.csv')
     first, _line, *rows = (line.split() for line in out.splitlines())
     assert first == ["frame", "frame_time_ms"]

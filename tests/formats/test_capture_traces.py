@@ -366,7 +366,7 @@ def test_that_what_is_too_much_to_keep_is_counted(
     assert len(capture.slices.extras.counters.value) == 3
     (note,) = capture.notes
     assert note.startswith("Left out, as there are too many to keep: 28 flow events, 27 counter")
-    assert note.endswith("16 arguments of slices, 10 slices.")
+    assert note.endswith("16 slice arguments, 10 slices.")
 
 
 def test_that_a_slice_leads_to_others(tmp_path: Path) -> None:
@@ -405,5 +405,5 @@ def test_that_slices_beyond_the_limit_of_open_ones_are_said_to_be_left_out(
         builder.begin("main", 0, builder.text("load"), start_ns)
 
     notes = builder.capture(tmp_path / "a.json", "test").notes
-    assert "Left out, as there are too many to keep: 1 slices." in notes
+    assert "Left out, as there are too many to keep: 1 slice." in notes
     assert not any("out of range" in note for note in notes)

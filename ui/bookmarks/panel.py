@@ -14,6 +14,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
 from typing_extensions import override
 
+from inspector.display_text import counted
 from inspector.events.annotations import Annotation
 from inspector.sessions.session import ShowsCapture
 from inspector.timebase import format_duration, format_instant
@@ -195,7 +196,8 @@ class BookmarksPanel(TablePanel):
         if session is None:
             return "No bookmarks: no scene is loaded."
         if self.model.hidden_count:
-            return f"{self.model.hidden_count:,} bookmarks are hidden by the filter."
+            are = counted(self.model.hidden_count, "bookmark is", "bookmarks are")
+            return f"{are} hidden by the filter."
         kept = "They are stored in this file." if session.is_recorded else "Recordings keep them."
         if isinstance(session, ShowsCapture):
             kept = "They are kept only while the capture is open."

@@ -430,7 +430,7 @@ class ClockTreePanel(TablePanel):
         timeline = None if self._known is None else self._known.timeline
         if timeline is None or not timeline.clocks:
             return f"No clocks: {why_no_clocks(self._bridge.session)}."
-        return f"The filter hides all {len(timeline.clocks):,} clocks and everything on them."
+        return f"The filter hides {counted(len(timeline.clocks), 'clock')} and everything on them."
 
     @override
     def activate(self, index: QModelIndex) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction, QColor, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
 from typing_extensions import override
 
+from inspector.display_text import counted
 from inspector.events.schema import QUIET_GROUPS, EventGroup
 from inspector.sessions.session import Session
 
@@ -196,7 +197,8 @@ class EventListPanel(TablePanel):
             return "No events: no scene is loaded."
         if not self.model.hidden_count:
             if self.model.lost_count:
-                return f"None of {self.model.lost_count:,} events can be shown: they are lost."
+                lost = counted(self.model.lost_count, "event is", "events are")
+                return f"{lost} lost: nothing can be shown."
             return "Nothing has happened yet."
         hidden = [
             group.title.lower()
@@ -210,7 +212,8 @@ class EventListPanel(TablePanel):
             reasons.append("“Only selected”")
         if hidden:
             reasons.append(f"the selected kinds (without {', '.join(hidden)})")
-        return f"{self.model.hidden_count:,} events are hidden by {' and '.join(reasons)}."
+        are = counted(self.model.hidden_count, "event is", "events are")
+        return f"{are} hidden by {' and '.join(reasons)}."
 
     @override
     def filter_rows(self, text: str) -> None:

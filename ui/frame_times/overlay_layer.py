@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from inspector.analysis.interval_shares import named_shares, shares_text
 from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.display_text import counted
 from inspector.events.frame_history import Frame, FrameHistory
 from inspector.formats.arrangement.frame_bars import BarScale, budget_text, lasting_bar
 from inspector.formats.arrangement.frame_series import FrameSeries, Window
@@ -328,7 +329,7 @@ def frame_readout(
 
 
 def chosen_text(history: FrameHistory, start: int, stop: int) -> str:
-    frames = "1 frame" if stop - start == 1 else f"{stop - start:,} frames"
+    frames = counted(stop - start, "frame")
     if stop - start == 1:
         return f"{frames} · {format_instant(history.began_ns(start))}"
     lasted_ns = history.began_ns(stop - 1) - history.before_ns(start)

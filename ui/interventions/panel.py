@@ -14,7 +14,7 @@ from typing_extensions import override
 from inspector.analysis.intervention_list import Intervention, InterventionList
 from inspector.commands.command import Undoing
 from inspector.commands.scene import Undo
-from inspector.display_text import without_quotes
+from inspector.display_text import counted, without_quotes
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_instant, format_local_time
 
@@ -222,7 +222,8 @@ class InterventionsPanel(TablePanel):
         if self._bridge.session is None:
             return "No interventions: no scene is loaded."
         if self.model.hidden_count:
-            return f"{self.model.hidden_count:,} interventions are hidden by the filter."
+            are = counted(self.model.hidden_count, "intervention is", "interventions are")
+            return f"{are} hidden by the filter."
         return (
             "No interventions. Every change you make here (pause, rate, step, fire, clear) and "
             "every breakpoint hit is listed with its times."

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QSizePolicy, QWidget
 from typing_extensions import override
 
 import inspector
+from inspector.display_text import counted
 from inspector.engines.lab.export import LAB_EXPORTERS, export_lab
 from inspector.engines.lab.graph import LabGraphOptions
 from inspector.engines.lab.refresh_lab import LabResult, summary_text
@@ -332,7 +333,11 @@ class LabPanel(QWidget):
         )
         self.export_button.setEnabled(bool(count) and not is_running)
         if is_running:
-            share = f"{count:,} of {self._total:,} runs" if self._total else f"{self._done:.0%}"
+            share = (
+                f"{count:,} of {counted(self._total, 'run')}"
+                if self._total
+                else f"{self._done:.0%}"
+            )
             self.summary.set_text(f"{share} …")
         else:
             self.summary.set_text(summary_text(self.model.results) if count else "")

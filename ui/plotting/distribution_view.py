@@ -20,6 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 from typing_extensions import override
 
+from inspector.display_text import counted
 from inspector.formats.distribution_chart import (
     TEXT_PT,
     ChartKind,
@@ -112,7 +113,9 @@ class DistributionView(QWidget):
         return [] if chart is None else chart_rows(chart)
 
     def _described(self) -> str:
-        counts = ", ".join(f"{len(each.times):,} frames {each.name}" for each in self._curves)
+        counts = ", ".join(
+            f"{counted(len(each.times), 'frame')} {each.name}" for each in self._curves
+        )
         return f"{self._kind.value} of {counts}" if counts else self.empty_text
 
     @property

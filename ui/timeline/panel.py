@@ -15,6 +15,7 @@ from inspector.analysis.lanes.lanes import LaneKind, LaneStore
 from inspector.analysis.lanes.rows import OCCASIONAL, LaneRow
 from inspector.analysis.lateness.blocks import Block, DelayedCall, delayed_calls
 from inspector.commands.command import Command
+from inspector.display_text import counted
 from inspector.events.history import History
 from inspector.formats.arrangement.frame_bars import budget_ns_of
 from inspector.sessions.session import (
@@ -178,7 +179,7 @@ class TimelinePanel(QWidget):
             self.canvas.past = self._bridge.shown if is_past else None
             self.canvas.refresh(has_texts=not self._bridge.timeline.is_running)
             self._refresh_ruler_clocks()
-        text = f"Reading the log: {left:,} events left." if left else ""
+        text = f"Reading the log: {counted(left, 'event')} left." if left else ""
         if not (left or self._bridge.timeline.clocks):
             text = f"No clocks: {why_no_clocks(session)}."
         if text:

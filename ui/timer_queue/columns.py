@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from inspector.calls.call import Call, short_site
+from inspector.display_text import counted
 from inspector.events.members import MemberState
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration, format_instant, format_local_time
@@ -83,7 +84,7 @@ def _calls(row: QueueRow) -> str:
 
 def _calls_tip(row: QueueRow) -> str:
     call = row.call
-    return f"{call.calls:,} calls, {call.missed:,} skipped" if call.missed else _calls(row)
+    return f"{counted(call.calls, 'call')}, {call.missed:,} skipped" if call.missed else _calls(row)
 
 
 def _left(row: QueueRow) -> str:

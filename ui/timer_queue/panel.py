@@ -13,7 +13,7 @@ from typing_extensions import override
 from inspector.calls.call import CallId
 from inspector.commands.members import UnscheduleMember
 from inspector.commands.timers import ClearTimer
-from inspector.display_text import as_plain, one_line
+from inspector.display_text import as_plain, counted, one_line
 from inspector.events.timeline import Timeline
 from inspector.sessions.session import Session, why_no_clocks
 from inspector.vocabulary import MemberKind
@@ -300,8 +300,7 @@ class TimerQueuePanel(TablePanel):
             return "Nothing waits for a pause to end."
         if not self.queue.words:
             return f"No calls of the kinds that are shown; {counts.in_branch:,} of other kinds."
-        hidden = "the only call" if counts.in_branch == 1 else f"all {counts.in_branch:,} calls"
-        return f"The filter hides {hidden}."
+        return f"The filter hides {counted(counts.in_branch, 'call')}."
 
     def _branch_text(self, timeline: Timeline) -> str:
         clock = timeline.clocks.get(self._last_clock_id)

@@ -24,7 +24,7 @@ from typing_extensions import override
 
 from inspector.commands.clocks import SetRate
 from inspector.commands.command import Capability
-from inspector.display_text import as_plain
+from inspector.display_text import as_plain, counted
 from inspector.events.timeline import Timeline
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.session import Session, SessionPhase, file_word
@@ -505,7 +505,7 @@ class TransportBar(QWidget):
         action.setIconText(format_local_time(lasted_ns)[:-2])
         lost = recorder.lost
         missing = (
-            f"{lost:,} events came faster than they could be written."
+            f"{counted(lost, 'event')} came faster than they could be written."
             if lost
             else "No events are lost."
         )

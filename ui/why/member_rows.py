@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from inspector.analysis.evidence import times
 from inspector.calls.call import CALLED, CallId, call_of, short_site
 from inspector.calls.dues import DueTimes
+from inspector.display_text import counted
 from inspector.events.members import MemberState
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration, format_instant
@@ -122,7 +123,9 @@ def _due_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:
     if left is not None:
         rows.append(DetailRow("Calls left", "unlimited" if left < 0 else f"{left:,}"))
     if missed := member.fields.get(Field.MISSED):
-        rows.append(DetailRow("Left out", f"{missed:,} calls, because of the limit per frame"))
+        rows.append(
+            DetailRow("Left out", f"{counted(missed, 'call')}, because of the limit per frame")
+        )
     return rows
 
 

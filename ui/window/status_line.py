@@ -401,11 +401,11 @@ def _log_texts(session: Session) -> tuple[str, str]:
     text = f"{counted(kept, 'event')}, {lost:,} dropped" if lost else counted(kept, "event")
     if session.is_recorded:
         missing = history.missing
-        place = f"{kept - missing:,} events in the file"
-        place += f", {missing:,} are missing." if missing else "."
+        place = f"{counted(kept - missing, 'event')} in the file"
+        place += f", {counted(missing, 'is', 'are')} missing." if missing else "."
     else:
         used_mib = log.kept_bytes / _BYTES_PER_MIB
-        place = f"Event log, in memory only: {kept:,} events, about {used_mib:.1f} of "
+        place = f"Event log, in memory only: {counted(kept, 'event')}, about {used_mib:.1f} of "
         place += f"{log.budget_bytes / _BYTES_PER_MIB:.0f} MiB."
     if lost:
         place += f"\n{lost:,} older events were dropped; what is shown still includes them."

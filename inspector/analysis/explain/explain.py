@@ -30,6 +30,7 @@ from inspector.analysis.explain.last_call import (
 from inspector.analysis.explain.lateness import overdue_reasons
 from inspector.calls.blockers import Blocker, BlockerKind
 from inspector.calls.call import CALLED, Call, CallId, call_of
+from inspector.display_text import counted
 from inspector.events.history import History
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration, format_instant, format_local_time
@@ -197,10 +198,11 @@ class _Present:
             reasons.append(Reason(text, at_ns, member_id=scheduler.id))
         left = call.calls_left or 0
         if left > 0:
-            text = "1 call is left." if left == 1 else f"{left:,} calls are left."
-            reasons.append(Reason(text, at_ns))
+            are = counted(left, "call is", "calls are")
+            reasons.append(Reason(f"{are} left.", at_ns))
         if call.missed:
-            text = f"{call.missed:,} of its calls have been skipped so far."
+            have = counted(call.missed, "call has", "calls have")
+            text = f"{have} been skipped so far."
             reasons.append(Reason(text, at_ns))
         return reasons
 

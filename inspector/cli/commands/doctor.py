@@ -22,6 +22,7 @@ from inspector import __version__
 from inspector.cli.command import Subcommand
 from inspector.cli.terminal import PROGRAM, write_json
 from inspector.debug_log import debug_log_path
+from inspector.display_text import counted
 from inspector.environment import EnvironmentProblemError, check_display, installed_version
 from inspector.exit_codes import ExitCode
 from inspector.extensions import GROUPS, registry_of
@@ -97,7 +98,7 @@ def _lines(check: Check, width: int) -> str:
 def _checks() -> Iterator[Check]:
     yield Check(PROGRAM, f"{__version__} in {Path(__file__).resolve().parents[2]}")
     yield Check("Python", f"{platform.python_version()}, {sys.executable}")
-    yield Check("system", f"{platform.platform()}, {os.cpu_count()} processors")
+    yield Check("system", f"{platform.platform()}, {counted(os.cpu_count() or 1, 'processor')}")
     yield from _packages()
     yield _display()
     yield from _files()
@@ -177,9 +178,8 @@ def _attaching() -> Iterator[Check]:
         yield Check(name, f"{version}, {path}" if path else f"not on the path; {needed}")
     programs = list(running_programs())
     can = [each.process.title for each in programs if not each.reason]
-    told = (
-        f"{len(can)} of {len(programs)} programs of yours in Python and Node can be attached late"
-    )
+    yours = counted(len(programs), "program")
+    told = f"{len(can)} of {yours} of yours in Python and Node can be attached late"
     yield Check("running programs", f"{told}{': ' if can else ''}{', '.join(can)}")
     for reason in dict.fromkeys(each.reason for each in programs if each.reason):
         titles = [each.process.title for each in programs if each.reason == reason]

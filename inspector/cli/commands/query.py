@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from inspector.cli.command import Subcommand
 from inspector.cli.commands.values import add_stream, count
 from inspector.cli.terminal import say, write_json
-from inspector.display_text import one_line
+from inspector.display_text import counted, one_line
 from inspector.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _run(options: Namespace, out: TextIO, err: TextIO) -> int:
             + "\n"
         )
     if found.has_more:
-        say(err, f"Only the first {options.limit:,} rows are shown; --limit takes more.")
+        say(err, f"Only {counted(options.limit, 'row is', 'rows are')} shown; --limit takes more.")
     return ExitCode.OK
 
 

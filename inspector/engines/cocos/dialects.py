@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
+from inspector.display_text import counted
 from inspector.extensions import Registry
 from inspector.frames.scheduling import Callback, Overshoot
 
@@ -303,7 +304,9 @@ def as_written(dialect: Dialect, arguments: tuple[Any, ...]) -> WrittenArguments
         # In JavaScript, further arguments can be left out.
         forms.add(_THREE_ARGUMENTS)
     if len(arguments) not in forms:
-        raise TypeError(f"{dialect.title} has no schedule with {len(arguments)} arguments")
+        raise TypeError(
+            f"{dialect.title} has no schedule with {counted(len(arguments), 'argument')}"
+        )
     callback, target, interval, *rest = arguments
     is_swapped = not callable(callback) and dialect.swaps_arguments
     if is_swapped:

@@ -18,7 +18,7 @@ from msgspec import Struct, field, structs
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.time_series import NO_FACTS, FrameFacts
-from inspector.display_text import in_quotes, one_line
+from inspector.display_text import counted, in_quotes, one_line
 from inspector.errors import CaptureError
 from inspector.foreign.paths import is_there
 from inspector.formats.captures.source import CUT_OFF
@@ -275,5 +275,5 @@ def note_on_choice(name: str, frames: int, others: Sequence[tuple[str, int]]) ->
     listed = ", ".join(f"{other} with {count}" for other, count in others[:_OTHER_STREAMS])
     more = len(others) - _OTHER_STREAMS
     end = f" and {more:,} more." if more > 0 else "."
-    streams = 1 + len(others)
-    return f"Read {name} with {frames} frames, one of {streams} streams. Skipped: {listed}{end}"
+    read = f"Read {name} with {counted(frames, 'frame')}, one of {1 + len(others)} streams."
+    return f"{read} Skipped: {listed}{end}"

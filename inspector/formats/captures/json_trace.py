@@ -37,12 +37,12 @@ _QUOTE, _BACKSLASH = b'"\\'
 _OPENING: Final = b"{["
 _CLOSING: Final = b"}]"
 _IGNORED: Final = {
-    "N": "object events",
-    "O": "object events",
-    "D": "object events",
-    "P": "samples",
-    "v": "memory dumps",
-    "V": "memory dumps",
+    "N": "object event",
+    "O": "object event",
+    "D": "object event",
+    "P": "sample",
+    "v": "memory dump",
+    "V": "memory dump",
 }
 
 
@@ -208,7 +208,7 @@ class JsonTraceReader(TraceReader):
                     *(str(event.pid), name, _name(series), at_ns, float(value))
                 )
             else:
-                self._builder.ignore("counter values that are not numbers")
+                self._builder.ignore("non-numeric counter value")
 
     def _flow(self, event: _Event) -> None:
         at_ns, name = _ns(event.ts), _name(event.name)

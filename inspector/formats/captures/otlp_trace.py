@@ -195,7 +195,7 @@ class OtlpReader:
             for moment in span.events:
                 self._add_moment(service, moment)
             for _ in span.links:
-                builder.ignore("links to other spans")
+                builder.ignore("span link")
             builder.pack()
 
     def _add_moment(self, service: str, moment: _Moment) -> None:

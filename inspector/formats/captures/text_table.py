@@ -21,7 +21,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from inspector.display_text import one_line
+from inspector.display_text import counted, one_line
 from inspector.errors import CaptureError
 from inspector.foreign.files import path_text
 from inspector.foreign.numbers import MOST_CHARACTERS
@@ -102,7 +102,8 @@ class Table(Struct, frozen=True, dict=True):
 
     def listed_columns(self) -> str:
         if not self.has_names:
-            return f"It has {len(self.columns)} columns without names; choose one by its number."
+            have = counted(len(self.columns), "column without a name", "columns without names")
+            return f"It has {have}; choose one by its number."
         named = [name for name in self.columns[:_LISTED_COLUMNS] if name]
         names = ", ".join(one_line(name[:LONGEST_NAME]) for name in named)
         more = " and more" if len(self.columns) > _LISTED_COLUMNS else ""

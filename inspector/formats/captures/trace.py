@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -87,7 +87,7 @@ class TraceBuilder:
         self.damaged = 0  # Events that could not be used
         self.first_damage = ""  # Where the first of them is
         self.unmatched = 0  # Ends without a beginning
-        self.ignored: dict[str, int] = {}  # Events that are not shown, by what they are
+        self.ignored: dict[str, int] = {}  # Events that are not shown, by a noun for one
         self.extras = ExtrasBuilder()  # Counters, flows and arguments
 
     def track(self, key: Hashable, process: Hashable, name: str) -> int:
@@ -123,7 +123,7 @@ class TraceBuilder:
             return None
         number = self._packed_count + len(self._start)
         if number >= _MOST_SLICES:
-            self.extras.leave_out("slices")
+            self.extras.leave_out("slice")
             return None
         self._start.append(start_ns)
         self._took.append(took_ns)
@@ -144,7 +144,7 @@ class TraceBuilder:
             self.note_damage("a time out of range")
             return
         if self._open_count >= _MOST_OPEN:
-            self.extras.leave_out("slices")
+            self.extras.leave_out("slice")
             return
         begun = _OpenSlice(track, name, start_ns, arguments)
         self._open.setdefault(key, []).append(begun)
@@ -205,8 +205,8 @@ class TraceBuilder:
             begun.ticket = len(self._tickets)
         return -begun.ticket
 
-    def ignore(self, what: str) -> None:
-        self.ignored[what] = self.ignored.get(what, 0) + 1
+    def ignore(self, noun: str) -> None:
+        self.ignored[noun] = self.ignored.get(noun, 0) + 1
 
     def note_damage(self, where: str) -> None:
         """Count an event that cannot be used."""
@@ -316,12 +316,15 @@ class TraceBuilder:
             ends = counted(self.unmatched, "slice ends", "slices end")
             notes.append(f"{ends} without having begun: skipped.")
         if self.ignored:
-            listed = ", ".join(f"{count:,} {what}" for what, count in self.ignored.items())
-            notes.append(f"Not shown: {listed}.")
+            notes.append(f"Not shown: {_listed(self.ignored)}.")
         if self.extras.left_out:
-            listed = ", ".join(f"{count:,} {what}" for what, count in self.extras.left_out.items())
+            listed = _listed(self.extras.left_out)
             notes.append(f"Left out, as there are too many to keep: {listed}.")
         return notes
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(counted(count, noun) for noun, count in counts.items())
 
 
 class TraceReader(ABC):

@@ -269,3 +269,11 @@ def test_that_the_model_keeps_the_rules_of_qt(qtmodeltester: ModelTester) -> Non
 def test_that_an_unclear_date_is_shown_as_it_is() -> None:
     assert made_text("a while ago") == "a while ago"
     assert made_text("") == ""
+
+
+def test_that_a_single_bookmark_is_hidden_in_the_singular(stand: Stand) -> None:
+    stand.leave("boss")
+    stand.panel.filter_line.setText("none of them")
+    stand.panel.filter_line.apply_now()
+
+    assert stand.panel.notice.text() == "1 bookmark is hidden by the filter."

@@ -251,7 +251,7 @@ def test_that_the_filter_holds_for_calls_of_all_groups(stand: Stand) -> None:
 @pytest.mark.parametrize(
     ("filter_text", "branch", "reason"),
     [
-        ("nothing like it", "", "The filter hides all 5 calls."),
+        ("nothing like it", "", "The filter hides 5 calls."),
         ("", "menu", "No calls in branch “menu”; 5 elsewhere."),
         ("", "game", ""),
     ],

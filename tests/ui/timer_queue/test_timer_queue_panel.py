@@ -173,8 +173,8 @@ def test_that_the_menu_of_a_gone_timer_is_empty(stand: Stand) -> None:
 @pytest.mark.parametrize(
     ("filter_text", "has_branch", "reason"),
     [
-        ("nothing like it", False, "The filter hides all 3 calls."),
-        ("nothing like it", True, "The filter hides the only call."),
+        ("nothing like it", False, "The filter hides 3 calls."),
+        ("nothing like it", True, "The filter hides 1 call."),
         ("", False, ""),
     ],
 )

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QAbstractButton, QMessageBox, QWidget
 
 from inspector.commands.command import Capability, command_in
-from inspector.display_text import one_line
+from inspector.display_text import counted, one_line
 from inspector.sessions.session import Session
 
 from ...kit.guards import guarded
@@ -32,17 +32,11 @@ def what_is_lost(session: Session | None) -> str:
     capabilities = [
         command.capability for each in commands if (command := command_in(each.form)) is not None
     ]
-    counts = (
-        _count(sum(each in _INTERVENING for each in capabilities), "intervention"),
-        _count(len(session.annotations), "annotation"),
-    )
-    done = " and ".join(filter(None, counts))
+    interventions = sum(each in _INTERVENING for each in capabilities)
+    counts = ((interventions, "intervention"), (len(session.annotations), "annotation"))
+    done = " and ".join(counted(count, noun) for count, noun in counts if count)
     lost = "What was not recorded is lost with it."
     return f"“{title}” has {done}. {lost}" if done else ""
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}" if number else ""
 
 
 @guarded

@@ -307,7 +307,7 @@ def _checked_version(path: Path, real: Path) -> int:
     if not head:
         raise RecordingError(_why_empty(path))
     if len(head) < _HEAD_BYTES:
-        cut = f"{path} is truncated to {len(head):,} bytes: nothing in it can be read."
+        cut = f"{path} is truncated to {counted(len(head), 'byte')}: nothing in it can be read."
         raise RecordingError(cut)
     raise RecordingError(_why_none(path))
 
