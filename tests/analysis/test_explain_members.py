@@ -329,6 +329,35 @@ def test_that_a_component_that_waits_is_told_by_which_rule(
     session.close()
 
 
+def test_that_a_component_that_is_disabled_does_not_wait_by_any_rule(tmp_path: Path) -> None:
+    scene = """
+        from inspector.engines.creator.components import Component
+        from inspector.engines.creator.versions import COMPONENTS_1_10
+
+        class Fox(Component):
+            def update(self, delta):
+                pass
+
+        def build(stage):
+            director = stage.component_director(dialect=COMPONENTS_1_10)
+            den = director.node("den")
+            den.add_component(Fox())
+            stage.root.set_timeout(0.1, lambda: setattr(den, "active", False))
+    """
+    session = virtual_session(scene_file(tmp_path, scene))
+    pass_seconds(session, 1)
+    session.refresh()
+    members = session.timeline.members.by_id
+    (fox,) = [number for number, member in members.items() if member.name == "Fox"]
+
+    explanation = explain(
+        session.history, CallId(fox, is_member=True), session.timeline.at_ns
+    )
+
+    assert "It is disabled, or its node is not active." in texts(explanation).splitlines()
+    session.close()
+
+
 LOOP = """
     from inspector.frames.loop import start_loop
 

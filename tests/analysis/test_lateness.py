@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.analysis.explain.explain import explain
+from inspector.analysis.explain.lateness import kept_reasons
 from inspector.analysis.lateness.attribution import Cause, Lateness
 from inspector.analysis.lateness.late_calls import late_calls
 from inspector.analysis.lateness.words import lateness_text
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MS = 1_000_000
-ROOT, PROGRAM, LOOP, TIMER = 1, 2, 3, 7
+ROOT, PROGRAM, LOOP, TIMER, OTHER = 1, 2, 3, 7, 8
 DUE_NS = 1_000 * MS
 LIBRARY = "/usr/lib/python3.11/asyncio/events.py:80 in Handle._run"
 MAIN = "/srv/server.py:40 in main"
@@ -243,6 +244,28 @@ def test_that_a_call_that_is_still_kept_waiting_has_a_culprit_so_far() -> None:
     )
     assert any(each.text.startswith("Most often seen: main()") for each in explanation.reasons)
     assert not [reason for reason in explanation.reasons if "held" in reason.text]
+
+
+def test_that_of_many_calls_that_are_kept_waiting_the_first_has_a_culprit() -> None:
+    program = Program()
+    program.log.append((0, TIMER_ADDED, OTHER, LOOP, program.log.intern("later")))
+    program.log.append((0, TIMER_ARMED, OTHER, DUE_NS + 100 * MS, 0))
+    history = LogHistory(program.log)
+    kept = []
+    for until_ms in range(10, 121, 10):
+        program.sample(MAIN, LIBRARY, REBUILD, CRUNCH, until_ms=until_ms)
+        kept.append(kept_reasons(history, history.state_before(history.end)))
+
+    # Shorter turns are not sampled.
+    assert [late for late, _ in kept] == [1] * 10 + [2] * 2
+    late, (reason,) = kept[-1]
+    assert reason.text == (
+        "“tick”: it is due, and 120 ms late so far: task “rebuild” was in crunch() (server.py:4)"
+        " the whole time, 12 of 12 samples."
+    )
+    program.log.append((DUE_NS + 121 * MS, TIMER_CLEARED, TIMER, 0, 0))
+    program.log.append((DUE_NS + 121 * MS, TIMER_CLEARED, OTHER, 0, 0))
+    assert kept_reasons(history, history.state_before(history.end)) == (0, [])
 
 
 def test_that_a_stack_that_was_seen_after_code_in_c_is_said_to_be_that() -> None:

@@ -60,6 +60,29 @@ def test_that_what_is_overdue_around_a_callback_is_settled_when_it_resumes_its_b
     assert [number for number, *_ in pair.calls] == [0, 1, 2]
 
 
+@pytest.mark.parametrize("change", [("bounce", 1), ("move", 1, 2)])
+def test_that_what_is_overdue_after_a_callback_is_due_when_that_reorders_its_clock(
+    change: Operation,
+) -> None:
+    pair = Pair()
+    operations: list[Operation] = [
+        ("child", 0, 1, Fraction(1), None),
+        ("child", 0, 2, Fraction(1), None),
+        ("set", 1, 0, 1, 0, [change]),
+        ("set", 1, 1, 3, 0, []),
+        ("set", 1, 2, 2, 0, []),
+        ("set", 2, 3, 4, 0, []),
+        ("jump", 10),
+    ]
+    for operation in operations:
+        pair.perform(operation)
+
+    pair.perform(("advance", 10**9))
+
+    # What else is overdue comes before, and then what was set first.
+    assert [number for number, *_ in pair.calls] == [0, 3, 1, 2]
+
+
 def test_that_a_clock_that_starts_again_comes_before_what_was_set_later() -> None:
     pair = Pair()
     operations: list[Operation] = [

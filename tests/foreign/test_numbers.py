@@ -129,6 +129,24 @@ def test_that_a_file_with_an_absurd_frame_rate_names_none(text: str) -> None:
     assert rate_in_file(text) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "rate"),
+    [
+        ("1000000", 1_000_000),
+        ("1000000.0001", None),
+        ("1/3600", Fraction(1, 3600)),
+        ("1/3601", None),
+        ("0", None),
+        ("-60", None),
+        ("", None),
+    ],
+)
+def test_that_frames_of_a_microsecond_to_an_hour_are_believed(
+    text: str, rate: Fraction | int | None
+) -> None:
+    assert rate_in_file(text) == rate
+
+
 @pytest.mark.parametrize("text", ABSURD)
 def test_that_an_absurd_number_in_a_condition_is_refused(text: str) -> None:
     with pytest.raises(ConditionError) as caught:

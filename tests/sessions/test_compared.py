@@ -7,14 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from inspector.analysis.statistics.compared_calls import CallSamples, SessionCalls, call_changes
+from inspector.analysis.statistics.compared_calls import (
+    CallSamples,
+    SessionCalls,
+    call_changes,
+    calls_of,
+)
+from inspector.analysis.statistics.compared_columns import RunColumn, column_changes
 from inspector.analysis.statistics.comparison import Verdict
 from inspector.analysis.statistics.runs import ComparedRun, differences
 from inspector.analysis.statistics.time_series import StutterLimits
 from inspector.errors import CaptureError
 from inspector.sessions.captured import CapturedSession
 from inspector.sessions.compared import files_named, run_of_file, run_of_session
-from inspector.testing import scene_file, virtual_session
+from inspector.testing import pass_seconds, scene_file, virtual_session
 
 SCENE = """
 def build(stage):
@@ -158,6 +164,54 @@ def test_that_progress_is_told_and_can_end_the_comparison(tmp_path: Path) -> Non
 
     with pytest.raises(InterruptedError):
         differences([run, run, run], refuse)
+
+
+def test_that_the_share_that_is_done_is_told_before_each_number() -> None:
+    made = CallSamples()
+    made.at_ns.extend(range(0, 20_000_000_000, 100_000_000))
+    calls = SessionCalls({("root", name): made for name in "abcd"}, 20.0)
+    values = np.linspace(30, 40, 100)
+    columns = [RunColumn.of(name, "%", values, np.full(100, 16.0)) for name in "abcd"]
+    of_calls: list[float] = []
+    of_columns: list[float] = []
+
+    call_changes([calls], [calls], of_calls.append)
+    column_changes([columns], [columns], of_columns.append, 1)
+
+    assert of_calls == of_columns == [0, 0.25, 0.5, 0.75]
+
+
+def test_that_calls_of_a_session_are_known_by_clock_and_name_with_when_and_how_long(
+    tmp_path: Path,
+) -> None:
+    scene = """
+        class Actor:
+            def shoot(self, delta):
+                pass
+
+        def build(stage):
+            game = stage.root.child("game")
+            scheduler = stage.scheduler(game, name="calls")
+            scheduler.schedule(Actor().shoot, 1)
+            game.child("arena").set_interval(0.5, lambda: None, name="spawn")
+    """
+    session = virtual_session(scene_file(tmp_path, scene))
+    pass_seconds(session, 3)
+    session.refresh()
+
+    found = calls_of(session.history)
+
+    session.close()
+    assert found.seconds == 3
+    # A scheduler is called in every frame; how long timers take is not measured.
+    counts = {key: (len(each.at_ns), len(each.took_ns)) for key, each in found.samples.items()}
+    assert counts == {
+        ("root › game", ""): (183, 183),
+        ("root › game", "calls"): (180, 180),
+        ("root › game", "Actor.shoot"): (3, 3),
+        ("root › game › arena", ""): (6, 0),
+        ("root › game › arena", "spawn"): (6, 0),
+    }
 
 
 def sampled(path: Path, mean_ms: float = 16.6) -> Path:
