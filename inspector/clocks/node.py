@@ -69,6 +69,8 @@ class ClockNode:
     )
 
     is_clock: Literal[True] = True
+    # Set whenever the clock stops.
+    _stopped_since_ns: int
 
     def __init__(self, tree: ClockTree, above: Clock | None, name: str, clock_id: int) -> None:
         self.tree = tree
@@ -85,7 +87,6 @@ class ClockNode:
         self._rate_n = self._n = D
         self._off = 0
         self._shift_ns: int | None = 0
-        self._stopped_since_ns = 0
         self._session_shift_ns: int | None = 0
         self._session_shift_version = -1
         # Whether the first entry here may be later than the wake entry.

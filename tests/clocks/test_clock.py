@@ -19,6 +19,7 @@ from inspector.clocks import (
     MissedTicks,
     Transport,
 )
+from inspector.clocks import tree as clock_tree
 from inspector.clocks.queue import BUCKET_SHIFT
 from inspector.events import EventLog
 from inspector.vocabulary import TIMER_ADDED, TIMER_FIRED, RawEvent
@@ -484,6 +485,28 @@ def test_that_timers_setting_each_other_without_delay_are_stopped(world: World) 
     (failure,) = failures
     assert "without delay" in str(failure.error)
     assert world.root.pending_count == 1
+
+
+@pytest.mark.parametrize("too_many", [0, 1])
+def test_that_no_more_timers_than_said_are_set_and_called_within_an_instant(
+    world: World, monkeypatch: pytest.MonkeyPatch, too_many: int
+) -> None:
+    monkeypatch.setattr(clock_tree, "ENDLESS_LIMIT", 5)
+    failures: list[CallbackFailure] = []
+    world.tree.on_failure = failures.append
+    # One with a delay, and as many more as make more than five without.
+    left = 1 + 6 + too_many
+
+    def again() -> None:
+        nonlocal left
+        left -= 1
+        if left:
+            world.root.set_timeout(0, again)
+
+    world.root.set_timeout(1, again)
+    world.source.advance(1)
+
+    assert (left, len(failures)) == (too_many, too_many)
 
 
 def test_that_a_callback_may_pause_an_ancestor_of_its_clock(world: World) -> None:

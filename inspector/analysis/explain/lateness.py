@@ -172,14 +172,13 @@ def repetition_reasons(history: History, past: CallPast, cursor: int) -> list[Re
     count = times(len(group))
     reason = f"It was called {count} in frame {frame:,}"
     extra = next((firing for firing in group if firing.is_out_of_turn), None)
-    interval_ns = 0 if past.armed is None else past.armed.b
     if extra is not None:
         return [Reason(f"{reason}, one of them outside its schedule.", last.at_ns, extra.cursor)]
     if max(firing.late_ns for firing in group) >= LATE_NS:
         text = f"{reason}: it caught up on missed ticks, as the policy “burst” does."
-    elif interval_ns:
+    elif past.armed is not None and past.armed.b:
         text = (
-            f"{reason}: its interval of {format_duration(interval_ns)} local time fits into the "
+            f"{reason}: its interval of {format_duration(past.armed.b)} local time fits into the "
             "frame more than once."
         )
     else:
