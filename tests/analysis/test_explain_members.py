@@ -350,9 +350,7 @@ def test_that_a_component_that_is_disabled_does_not_wait_by_any_rule(tmp_path: P
     members = session.timeline.members.by_id
     (fox,) = [number for number, member in members.items() if member.name == "Fox"]
 
-    explanation = explain(
-        session.history, CallId(fox, is_member=True), session.timeline.at_ns
-    )
+    explanation = explain(session.history, CallId(fox, is_member=True), session.timeline.at_ns)
 
     assert "It is disabled, or its node is not active." in texts(explanation).splitlines()
     session.close()

@@ -258,7 +258,7 @@ def test_that_of_many_calls_that_are_kept_waiting_the_first_has_a_culprit() -> N
 
     # Shorter turns are not sampled.
     assert [late for late, _ in kept] == [1] * 10 + [2] * 2
-    late, (reason,) = kept[-1]
+    _, (reason,) = kept[-1]
     assert reason.text == (
         "“tick”: it is due, and 120 ms late so far: task “rebuild” was in crunch() (server.py:4)"
         " the whole time, 12 of 12 samples."
