@@ -18,6 +18,7 @@ from inspector.events.member_names import KnownMember, MemberNames
 from inspector.events.members import MemberState
 from inspector.events.new_timers import NewTimers, events_of, new_timers_apart
 from inspector.events.schema import ABOUT_CLOCKS
+from inspector.events.states import names_apart
 from inspector.events.timeline import Timeline
 from inspector.events.timer_table import RowByNumber
 from inspector.timebase import format_instant
@@ -347,12 +348,12 @@ class CallTally:
                 if since_tick_ns or not may_wait or timer.fired + timer.left_out > ticks:
                     ticks += 1
                 expected[id(group)] += ticks
-        strings = self._log.strings
+        strings, names = self._log.strings, names_apart(timeline.clocks)
         found = []
         for group in self._shown_timers(expected, delays):
             delay = delays[id(group)]
             count = TimerCount(
-                clock=strings[self._clock_names[group.clock_id]],
+                clock=names.get(group.clock_id) or strings[self._clock_names[group.clock_id]],
                 label=strings[group.label],
                 kind=TimerKind(group.kind),
                 interval_ns=group.intervals_ns.least or 0,

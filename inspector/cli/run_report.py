@@ -241,7 +241,9 @@ def _head(report: RunReport) -> str:
     faster = f", {passed / took:,.0f} times real time" if took and passed / took >= 2 else ""  # noqa: PLR2004
     # Attached programs that only wait run no frames.
     has_frames = run.frames or not report.probes
-    frames_in = f"{counted(run.frames, 'frame')} in " if has_frames else ""
+    loops = report.timeline.loops
+    of = f" of “{loops[report.timeline.frames_of].name}”" if len(loops) > 1 else ""
+    frames_in = f"{counted(run.frames, 'frame')}{of} in " if has_frames else ""
     lines = [
         # The place is not repeated if it is the title, as for a program that was not launched.
         *dict.fromkeys((report.title, report.scene)),

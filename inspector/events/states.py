@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
 from typing import Final, Generic, TypeVar, overload
@@ -12,6 +13,7 @@ from typing_extensions import override
 
 from inspector.clocks.rate import D
 
+_MOST_ABOVE: Final = 3
 #: What follows the name of a program in the mark that says that it was detached.
 _DETACHED: Final = "” is no longer attached: "
 
@@ -50,6 +52,26 @@ class ClockState(Struct):
             self.pause_cause,
             self.pending,
         )
+
+
+def names_apart(clocks: Mapping[int, ClockState]) -> dict[int, str]:
+    """Return names that tell clocks apart: those that share one follow the names of clocks above.
+
+    Of the workers of a server, each has a loop of the same name: ``server, child 2 › asyncio
+    loop``. At most three names stand before it.
+    """
+    names = {number: clock.name for number, clock in clocks.items()}
+    above = {number: clock.parent_id for number, clock in clocks.items()}
+    for _ in range(_MOST_ABOVE):
+        counts = Counter(names.values())
+        shared = [n for n, name in names.items() if counts[name] > 1 and above[n] in clocks]
+        for number in shared:
+            parent = clocks[above[number]]
+            names[number] = f"{parent.name} › {names[number]}"
+            above[number] = parent.parent_id
+        if not shared:
+            break
+    return names
 
 
 class StoppedClock(Struct, frozen=True):

@@ -525,6 +525,22 @@ def test_that_a_finding_counts_how_often_a_function_blocked_the_loop() -> None:
     assert (found.clock_id, found.site, found.frame) == (LOOP, "/srv/server.py:4", None)
 
 
+def test_that_the_loops_of_two_workers_are_told_apart() -> None:
+    program = Program()
+    other, text = LOOP + 1, program.log.intern
+    program.log.append((0, CLOCK_ADDED, other, ROOT, text("server.py, child 1")))
+    program.log.append((0, CLOCK_ADDED, other + 1, other, text("asyncio loop")))
+    for until_ms in range(10, 261, 10):
+        program.sample(MAIN, LIBRARY, REBUILD, CRUNCH, until_ms=until_ms)
+    program.fire(258)
+
+    history = LogHistory(program.log)
+    (call,) = late_calls(history, 20 * MS)
+    (found,) = [each for each in findings(history) if each.kind is BLOCKED_LOOP]
+    assert call.clock == "server.py › asyncio loop"
+    assert "blocked the loop “server.py › asyncio loop” once" in found.text
+
+
 def test_that_a_finding_leads_to_the_turn_in_which_a_function_blocked_most() -> None:
     program = Program()
     program.log.append((0, LOOP_FOUND, LOOP, program.log.intern("asyncio loop"), 0))

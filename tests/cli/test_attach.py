@@ -143,8 +143,9 @@ def test_that_the_frames_of_the_loop_that_is_named_are_exported(run: Run, tmp_pa
         "asyncio.run(work(0.01))\n"
     )
     line = f"--export a.json --stream physics {_PYTHON} two.py"
-    code, _, err = run(f"attach --seconds 1 --record a.tlrec {line}")
+    code, out, err = run(f"attach --seconds 1 --record a.tlrec {line}")
     assert (code, err) == (ExitCode.OK, "")
+    assert re.search(r"^\d+ frames of “two.py › asyncio loop.* \(physics\)” in ", out, re.MULTILINE)
     exported = json.loads((tmp_path / "a.json").read_text())["columns"]["at_ns"]
     with closing(open_recording(tmp_path / "a.tlrec")) as recording:
         loops = recording.state_before(recording.end).loops

@@ -37,6 +37,22 @@ def test_that_a_run_of_frames_is_exact_and_tells_what_timers_did(run: Run) -> No
     assert "No callback failed." in out
 
 
+def test_that_a_report_tells_clocks_of_one_name_apart(run: Run, tmp_path: Path) -> None:
+    scene_file(
+        tmp_path,
+        """
+        def build(stage):
+            for side in ("left", "right"):
+                hand = stage.root.child(side).child("hand")
+                hand.set_interval(1, lambda: None, name="grip")
+        """,
+    )
+    _, out, _ = run("run scene.py --seconds 2 --json")
+    found = [timer["clock"] for timer in json.loads(out)["timers"]]
+
+    assert found == ["left › hand", "right › hand"]
+
+
 def test_that_a_run_with_a_failed_thread_fails(run: Run, tmp_path: Path) -> None:
     path = scene_file(
         tmp_path,

@@ -12,6 +12,7 @@ from inspector.analysis.lateness.late_schedules import LateSchedules
 from inspector.analysis.lateness.samples import Samples, samples_around
 from inspector.events.history import History
 from inspector.events.schema import FIRINGS, OF_FRAMES
+from inspector.events.states import names_apart
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import RawEvent
 
@@ -22,7 +23,7 @@ class LateCall(Struct, frozen=True):
     timer_id: int  # The timer
     name: str
     clock_id: int
-    clock: str  # The name of the clock
+    clock: str  # The name of the clock; from late_calls() with those that tell it from others
     site: str  # Where it was set, empty if that is not known
     cursor: int  # The cursor of its firing; if it has not fired, that after all events
     lateness: Lateness  # What made it late, or keeps it waiting so far
@@ -106,9 +107,9 @@ def late_calls(history: History, over_ns: int) -> Iterator[LateCall]:
                 step(at_ns, subject, a, b)
         found, folded = late_firings(timeline, cursors, events, over_ns)
         late += found
-        names.update((clock.id, clock.name) for clock in timeline.clocks.values())
+        names.update(names_apart(timeline.clocks))
         timeline.apply_all(events[folded:])
-        names.update((clock.id, clock.name) for clock in timeline.clocks.values())
+        names.update(names_apart(timeline.clocks))
         start = end
     sampled = samples.by_clock.keys()
     told = samples.collections.keys() | samples.stops.keys()
@@ -119,7 +120,8 @@ def late_calls(history: History, over_ns: int) -> Iterator[LateCall]:
         due = call.lateness
         lateness = attribute(samples, clocks, program, due.begin_ns, due.end_ns)
         if call.is_made or lateness.main is not None:
-            yield structs.replace(call, lateness=lateness)
+            clock = names.get(call.clock_id, call.clock)
+            yield structs.replace(call, clock=clock, lateness=lateness)
     for each in schedules.found(over_ns):
         clock = names.get(each.clock_id, f"clock {each.clock_id}")
         where = (each.timer_id, each.label, each.clock_id, clock, each.site, each.cursor)

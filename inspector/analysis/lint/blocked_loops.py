@@ -14,6 +14,7 @@ from inspector.analysis.lateness.samples import Place
 from inspector.analysis.lint.findings import BLOCKED_LOOP, Finding
 from inspector.display_text import counted
 from inspector.events.frame_history import FrameHistory
+from inspector.events.states import names_apart
 from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS, format_duration
 
@@ -45,12 +46,12 @@ def blocked_loops(survey: Survey) -> Iterator[Finding]:
         loop = firing.clock_id if firing.clock_id in sampled else next(iter(related & sampled), 0)
         if loop:
             by_clock[loop].append(firing)
+    names = names_apart(survey.timeline.clocks)
     for clock_id, firings in by_clock.items():
         found: dict[tuple[str, str], _Blocker] = {}
         for together in _blocks(firings):
             _collect(survey, clock_id, together, found)
-        clock = survey.timeline.clocks.get(clock_id)
-        name = f"the loop “{clock.name}”" if clock is not None else "a loop"
+        name = f"the loop “{names[clock_id]}”" if clock_id in names else "a loop"
         for blocker in found.values():
             if not blocker.blocks:
                 continue

@@ -1,0 +1,41 @@
+"""What the states of a timeline tell apart."""
+
+from __future__ import annotations
+
+from inspector.events.states import ClockState, names_apart
+
+
+def _clocks(*clocks: tuple[int, str, int]) -> dict[int, ClockState]:
+    return {number: ClockState(number, name, above, 1, 1, 0, 0) for number, name, above in clocks}
+
+
+def test_that_clocks_of_one_name_are_told_apart_by_those_above_and_others_keep_their_own() -> None:
+    named = names_apart(
+        _clocks(
+            (1, "session", 0),
+            (2, "child 1", 1),
+            (3, "child 2", 1),
+            (4, "loop", 2),
+            (5, "loop", 3),
+            (6, "time", 3),
+        )
+    )
+
+    assert named == {
+        1: "session",
+        2: "child 1",
+        3: "child 2",
+        4: "child 1 › loop",
+        5: "child 2 › loop",
+        6: "time",
+    }
+
+
+def test_that_names_go_up_only_as_far_as_they_must_and_end_where_nothing_helps() -> None:
+    named = names_apart(
+        _clocks((1, "a", 0), (2, "b", 0), (3, "x", 1), (4, "x", 2), (5, "t", 3), (6, "t", 4))
+    )
+    twins = names_apart(_clocks((1, "root", 0), (2, "t", 1), (3, "t", 1)))
+
+    assert (named[5], named[6]) == ("a › x › t", "b › x › t")
+    assert (twins[2], twins[3]) == ("root › t", "root › t")
