@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from inspector.analysis.explain.explain import explain
 from inspector.analysis.explain.lateness import kept_reasons
 from inspector.analysis.lateness.attribution import Cause, Lateness
-from inspector.analysis.lateness.late_calls import late_calls
+from inspector.analysis.lateness.late_calls import LateCall, late_calls
 from inspector.analysis.lateness.words import lateness_text
 from inspector.analysis.lint.findings import BLOCKED_LOOP, BLOCKING
 from inspector.analysis.lint.rules import findings
@@ -23,6 +23,7 @@ from inspector.events.log import EventLog
 from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
+    CLOCK_REMOVED,
     COLLECTED,
     COLLECTING_LINE_SHIFT,
     FRAME_BEGAN,
@@ -616,6 +617,47 @@ def test_that_a_job_that_sets_its_calls_late_has_that_as_the_cause(
     causes = [call.lateness.cause for call in late_calls(LogHistory(log), 20 * MS)]
     assert causes[1:] == [cause] * 6
     assert not list(late_calls(LogHistory(log), 50 * MS))
+
+
+def _two_jobs_in_a_turn(worker: str) -> list[LateCall]:
+    """Return the late calls of two tasks that wake in the same turn, one of which works."""
+    program = Program()
+    log, at_ns = program.log, DUE_NS
+    text = log.intern
+    for number in range(1, 8):
+        names = [(100 + number, "sleep in rebuild", 10), (200 + number, "sleep in beat", 60)]
+        for timer, name, line in names:
+            log.append((at_ns, TIMER_ADDED, timer, LOOP, text(name)))
+            log.append((at_ns, TIMER_ORIGIN, timer, text(f"/srv/server.py:{line} in job"), 0))
+            log.append((at_ns, TIMER_ARMED, timer, at_ns + 100 * MS, 0))
+            at_ns += MS // 100
+        at_ns += 100 * MS
+        for timer, _, _ in names:
+            log.append((at_ns, TIMER_FIRED, timer, 0, NEVER))
+        log.append((at_ns, LOOP_FRAME_ENDED, LOOP, 0, 0))
+        log.append((at_ns, LOOP_FRAME_BEGAN, LOOP, number, 0))
+        began_ms = (at_ns - DUE_NS) // MS
+        for until_ms in range(began_ms + 10, began_ms + 41, 10):
+            program.sample(MAIN, LIBRARY, CRUNCH, until_ms=until_ms, name=worker)
+        at_ns += 40 * MS
+    log.append((at_ns, CLOCK_REMOVED, LOOP, 0, 0))
+    return list(late_calls(LogHistory(log), 20 * MS))
+
+
+def test_that_a_task_is_not_blamed_for_the_work_of_another_that_woke_with_it() -> None:
+    found = _two_jobs_in_a_turn("rebuild")
+    drifts = [call for call in found if call.lateness.cause is Cause.DRIFT]
+    kept = [call for call in found if call not in drifts]
+    assert {(call.name, call.clock) for call in drifts} == {("sleep in rebuild", "asyncio loop")}
+    assert {call.name for call in kept} == {"sleep in beat"}
+    for call in kept:
+        assert call.lateness.main is not None
+        assert call.lateness.main.culprit is not None
+        assert call.lateness.main.culprit.task == "rebuild"
+
+
+def test_that_nothing_is_said_of_a_late_setting_that_is_not_known_to_be_of_the_job() -> None:
+    assert not _two_jobs_in_a_turn("")
 
 
 _SAMPLES = st.lists(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct, structs
 
-from inspector.analysis.lateness.attribution import Lateness, attribute
-from inspector.analysis.lateness.late_schedules import LateSchedules
+from inspector.analysis.lateness.attribution import BLOCKING, Cause, Lateness, attribute
+from inspector.analysis.lateness.late_schedules import LateSchedules, LateSetting
 from inspector.analysis.lateness.samples import Samples, samples_around
 from inspector.events.history import History
 from inspector.events.schema import FIRINGS, OF_FRAMES
@@ -90,12 +90,14 @@ def late_calls(history: History, over_ns: int) -> Iterator[LateCall]:
     """
     samples = Samples(history.strings)
     schedules = LateSchedules(history.strings)
-    names: dict[int, str] = {}
     late: list[tuple[LateCall, list[int]]] = []
     start = history.first
     timeline = history.state_before(start)
     timeline.skips_misfits = True
     timeline.leave_out(OF_FRAMES)
+    for state in timeline.clocks.values():
+        schedules.clocks[state.id] = state.name, state.parent_id
+    names: dict[int, str] = {}
     while start < history.end:
         end = min(start + _STRETCH, history.end)
         cursors, events = history.numbered(start, end)
@@ -122,10 +124,38 @@ def late_calls(history: History, over_ns: int) -> Iterator[LateCall]:
         if call.is_made or lateness.main is not None:
             clock = names.get(call.clock_id, call.clock)
             yield structs.replace(call, clock=clock, lateness=lateness)
-    for each in schedules.found(over_ns):
-        clock = names.get(each.clock_id, f"clock {each.clock_id}")
-        where = (each.timer_id, each.label, each.clock_id, clock, each.site, each.cursor)
-        yield LateCall(*where, each.lateness)
+    for setting in schedules.found(over_ns):
+        gone = schedules.clocks.get(setting.clock_id, (f"clock {setting.clock_id}", 0))
+        clock = names.get(setting.clock_id, gone[0])
+        where = (setting.timer_id, setting.label, setting.clock_id, clock, setting.site)
+        told_of = _lateness_of(setting, samples, schedules.clocks)
+        if told_of is not None:
+            yield LateCall(*where, setting.cursor, told_of)
+
+
+def _lateness_of(
+    setting: LateSetting, samples: Samples, clocks: Mapping[int, tuple[str, int]]
+) -> Lateness | None:
+    """Return the lateness of a call that was set late; ``None`` if nothing can be said.
+
+    If another job was called in the same turn, that job may have had the time.
+    """
+    if setting.shared is None:
+        return setting.lateness
+    path, clock_id = [], setting.clock_id
+    while clock_id in clocks and clock_id not in path:
+        path.append(clock_id)
+        clock_id = clocks[clock_id][1]
+    told = samples.collections.keys() | samples.stops.keys()
+    program = next((number for number in path if number in told), 0)
+    lateness = attribute(samples, [setting.clock_id], program, *setting.shared)
+    main = lateness.main
+    if main is None or not main.name or main.cause not in BLOCKING - {Cause.GIL}:
+        return None
+    is_own = setting.label == main.name or setting.label.endswith(f" in {main.name}")
+    if not is_own:
+        return lateness
+    return setting.lateness if setting.is_regular else None
 
 
 def _kept_waiting(

@@ -1,9 +1,14 @@
-"""Jobs that set their next call late: each call is on time, but the distances grow."""
+"""Jobs that set their next call late: each call is on time, but the distances grow.
+
+A task continues in the turn after the one in which its timer fires, in which other tasks may run
+before it. So a job is only known to have worked itself if no other was called in the same turn.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from statistics import median
 from typing import Final
 
@@ -30,6 +35,10 @@ class LateSetting(Struct, frozen=True):
     site: str  # Where it was set
     cursor: int  # The event by which it was set
     lateness: Lateness  # How long after the call before it the call was set
+    is_regular: bool  # Whether its job follows a schedule
+    # The session instants of the call before it and of its own setting, if other jobs were called
+    # meanwhile, so that samples have to tell what the time was spent on.
+    shared: tuple[int, int] | None
 
 
 class _Set(Struct):
@@ -47,6 +56,7 @@ class _Link(Struct):
     fired_ns: int
     delay_ns: int
     is_same_turn: bool
+    is_alone: bool  # Whether no other job was called in the same turn
     following: _Set
 
 
@@ -56,6 +66,8 @@ class _Job(Struct):
     pending: int = 0  # How many of its timers wait
     # The latest call: its instant, its delay, and turns and waiting time of its loop until then.
     fired: tuple[int, int, int, int] | None = None
+    # How many jobs its loop had called by then, 0 if another had been called in the same turn.
+    called: int = 0
     links: list[_Link] = []  # Its calls after which the next one was set
 
 
@@ -64,6 +76,8 @@ class LateSchedules:
 
     def __init__(self, strings: Sequence[str]) -> None:
         self.cursor = 0  # Cursor of the next event, set before the event is handled
+        #: Names of clocks, with the clocks above them.
+        self.clocks: dict[int, tuple[str, int]] = {}
         self._strings = strings
         self._timers: dict[int, _Set] = {}
         self._jobs: defaultdict[tuple[int, int, int], _Job] = defaultdict(_Job)
@@ -71,7 +85,14 @@ class LateSchedules:
         #: By loop: when its latest turn ended, and how long it has waited between turns in all.
         self._ended_ns: dict[int, int] = {}
         self._waited_ns: Counter[int] = Counter()
+        #: By loop: how many jobs it has called, and in which turn those that have not set their
+        #: next call, in the order of their calls.
+        self._called: Counter[int] = Counter()
+        self._awake: defaultdict[int, dict[tuple[int, int, int], int]] = defaultdict(dict)
         self.steps = handlers_of(self)
+
+    def _on_clock_added(self, _at_ns: int, clock_id: int, above: int, name: int) -> None:
+        self.clocks[clock_id] = self._strings[name], above
 
     def _on_timer_added(self, at_ns: int, timer_id: int, clock_id: int, label: int) -> None:
         self._timers[timer_id] = _Set(timer_id, clock_id, at_ns, self.cursor, label)
@@ -102,15 +123,25 @@ class LateSchedules:
             # A task continues in the turn after the one in which its timer fires.
             is_same = self._turns[timer.clock_id] - turn <= 1
             is_same &= waited_ns * 2 < timer.added_ns - fired_ns
-            job.links.append(_Link(fired_ns, delay_ns, is_same, timer))
+            is_alone = job.called == self._called[timer.clock_id]
+            job.links.append(_Link(fired_ns, delay_ns, is_same, is_alone, timer))
         job.fired = None
+        self._awake[timer.clock_id].pop((timer.clock_id, timer.label, timer.site), None)
 
     def _on_timer_fired(self, at_ns: int, timer_id: int, late_ns: int, next_ns: int) -> None:
         timer = self._ended(timer_id) if next_ns == NEVER else self._timers.get(timer_id)
         if timer is not None:
             delay_ns = at_ns - late_ns - timer.added_ns
             loop = timer.clock_id
-            self._job(timer).fired = at_ns, delay_ns, self._turns[loop], self._waited_ns[loop]
+            key = loop, timer.label, timer.site
+            job, awake, turn = self._jobs[key], self._awake[loop], self._turns[loop]
+            job.fired = at_ns, delay_ns, turn, self._waited_ns[loop]
+            awake.pop(key, None)
+            for gone in list(takewhile(lambda each: awake[each] < turn - 1, awake)):
+                del awake[gone]
+            self._called[loop] += 1
+            job.called = 0 if awake else self._called[loop]
+            awake[key] = turn
 
     def _on_timer_cleared(self, _at_ns: int, timer_id: int, _site: int, _cause: int) -> None:
         self._ended(timer_id)
@@ -136,21 +167,28 @@ class LateSchedules:
         return timer
 
     def found(self, over_ns: int) -> Iterator[LateSetting]:
-        """Yield the calls that regular jobs have set late by more than a duration."""
+        """Yield the calls that jobs have set late by more than a duration.
+
+        Irregular jobs only count where others were called meanwhile.
+        """
         for (clock_id, label, site), job in self._jobs.items():
-            if not self._turns[clock_id] or not _is_regular(job.links, over_ns):
+            if not self._turns[clock_id]:
                 continue
+            is_regular = _is_regular(job.links, over_ns)
             for link in job.links:
                 begin_ns = link.fired_ns + link.delay_ns
                 late_ns = link.following.added_ns - link.fired_ns
-                if late_ns <= over_ns:
+                is_shared = link.is_same_turn and not link.is_alone
+                if late_ns <= over_ns or not (is_regular or is_shared):
                     continue
                 cause = Cause.DRIFT if link.is_same_turn else Cause.AWAITING
                 shares = (LatenessShare(cause, None, late_ns, 0),)
                 lateness = Lateness(begin_ns, begin_ns + late_ns, shares, (), 0, 0)
                 texts = self._strings[label], self._strings[site]
                 following = link.following
-                yield LateSetting(following.timer_id, clock_id, *texts, following.cursor, lateness)
+                where = following.timer_id, clock_id, *texts, following.cursor
+                shared = (link.fired_ns, following.added_ns) if is_shared else None
+                yield LateSetting(*where, lateness, is_regular, shared)
 
 
 def _is_regular(links: Sequence[_Link], over_ns: int) -> bool:
