@@ -566,6 +566,34 @@ def test_that_cancelled_timers_do_not_pile_up(world: World) -> None:
     assert world.root.pending() == keep
 
 
+@pytest.mark.parametrize("done", [0, 1, 150, 250])
+def test_that_clearing_most_timers_in_the_middle_of_their_calls_keeps_the_others(
+    world: World, done: int
+) -> None:
+    span_ns = (1 << BUCKET_SHIFT) // 150
+    timers = [world.root.set_timeout_ns(i * span_ns, world.note, i) for i in range(300)]
+    world.source.advance_ns(done * span_ns)
+    assert len(world.calls) == done + 1
+
+    for i, timer in enumerate(timers):
+        if i % 10:
+            world.root.clear(timer)
+    world.calls.clear()
+    kept = [i for i in range(done + 1, 300) if i % 10 == 0]
+    assert world.root.pending() == [timers[i] for i in kept]
+    world.source.advance(1)
+
+    assert [what for what, _ in world.calls] == kept
+
+
+def test_that_ever_earlier_timers_below_leave_no_wakes_behind(world: World) -> None:
+    clock = world.root.child("a")
+    for i in range(5_000, 0, -1):
+        clock.set_timeout(i, world.note)
+
+    assert world.root.queue.stored() <= 200
+
+
 def test_that_nothing_is_held_of_timers_that_have_fired(world: World) -> None:
     for _ in range(3):
         for i in range(100):

@@ -12,6 +12,7 @@ from inspector.clocks.failures import EndlessInstantError
 from inspector.clocks.tree import MOST_IN_WAKE
 from inspector.events import EventLog, Timeline
 from inspector.frames import Director
+from inspector.vocabulary import Field, MemberKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,6 +63,22 @@ class World:
 
     def note(self, what: str) -> None:
         self.calls.append((what, self.tree.now_ns // MS))
+
+
+class Populated(World):
+    """A running transport with clocks, a timer and members, to be changed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.game = self.tree.root.child("game")
+        self.paused = self.tree.root.child("paused")
+        self.paused.pause()
+        self.timer = self.game.set_timeout(1, print)
+        self.members = self.tree.members
+        self.member, self.other = (
+            self.members.add(self, MemberKind.SCHEDULER, name, self.game) for name in "ab"
+        )
+        self.transport.run()
 
 
 @pytest.fixture
@@ -137,6 +154,44 @@ def test_that_reading_a_clock_between_wakes_shows_the_present(world: World) -> N
     world.source.now += 7 * MS
 
     assert world.tree.root.time_ns == 7 * MS
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda world: world.game.child("new"),
+        lambda world: world.game.child("new", epoch=0),
+        lambda world: world.game.set_timeout(1, print),
+        lambda world: world.game.set_interval(1, print),
+        lambda world: world.game.clear(world.timer),
+        lambda world: world.game.pause(),
+        lambda world: world.tree.root.pause(),
+        lambda world: world.paused.resume(),
+        lambda world: world.game.set_rate(2),
+        lambda world: world.game.move_to(world.paused),
+        lambda world: world.game.remove(),
+        lambda world: world.transport.hold(),
+        lambda world: world.members.add(object(), MemberKind.TARGET, "new", world.game),
+        lambda world: world.members.set(world.member, Field.PRIORITY, 2),
+        lambda world: world.members.set_text(world.member, Field.STATE, "idle"),
+        lambda world: world.members.set_paused(world.member, paused=True),
+        lambda world: world.members.move(world.member, world.other),
+        lambda world: world.members.remove(world.member),
+        lambda world: world.members.state_entered(world.member, "idle", "rest"),
+        lambda world: world.members.transition_refused(world.member, "rest", "busy"),
+    ],
+)
+def test_that_every_change_between_wakes_has_the_present_instant(
+    change: Callable[[Populated], object],
+) -> None:
+    world = Populated()
+    end = world.log.end
+    world.source.now += 7 * MS
+
+    change(world)
+
+    events = world.log.slice(end, world.log.end)
+    assert {event[0] for event in events} == {7 * MS}
 
 
 def test_that_frames_follow_the_grid_and_a_late_one_is_not_made_up_for(world: World) -> None:

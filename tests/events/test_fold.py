@@ -115,3 +115,10 @@ def test_that_a_pause_below_paused_clocks_looks_at_none_above_the_nearest() -> N
 
     assert clocks.looked_up < 3 * len(clocks)
     assert timeline.local_ns(deepest.id) == deepest.time_ns == 1_000
+
+
+def test_that_a_clock_that_is_not_anchored_has_the_time_of_the_clock_above() -> None:
+    timeline = Timeline(["", "root", "game"])
+    timeline.apply_all([(3, CLOCK_ADDED, 1, 0, 1), (5, CLOCK_ADDED, 2, 1, 2)])
+
+    assert [timeline.local_ns(number, 7) for number in (1, 2)] == [7, 7]

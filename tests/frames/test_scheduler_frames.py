@@ -15,6 +15,7 @@ from inspector.frames import Director
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.scheduling import Overshoot
 from inspector.timebase import NS_PER_SECOND
+from inspector.vocabulary import RATE_DENOMINATOR
 from tests.frames.player import Player, noting, run
 
 if TYPE_CHECKING:
@@ -46,6 +47,17 @@ def test_that_time_scale_holds_from_the_next_frame_and_does_not_drift(
     scheduler.time_scale = Fraction(2)
     scheduler.update_ns(1)
     assert scheduler.time_ns == NS_PER_SECOND + 2
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 7), 1 - Fraction(1, RATE_DENOMINATOR), Fraction(3)])
+def test_that_time_is_the_whole_nanoseconds_of_all_frames_scaled(
+    scheduler: Scheduler, scale: Fraction
+) -> None:
+    scheduler.time_scale = scale
+
+    for frames in range(1, 30):
+        scheduler.update_ns(1)
+        assert scheduler.time_ns == frames * scale // 1
 
 
 def test_that_a_scale_changed_in_a_callback_waits_for_the_next_frame(scheduler: Scheduler) -> None:

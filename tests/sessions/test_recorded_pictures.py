@@ -232,6 +232,20 @@ def test_that_expensive_pictures_are_thinned_out() -> None:
     assert np.diff(blocks.frames)[-1] == 1
 
 
+def test_that_pictures_span_the_frames_from_the_first_to_the_last() -> None:
+    blocks = Blocks()
+    writer = pictures_module.PictureBlocks(blocks)  # type: ignore[arg-type]
+    assert writer.frames == 0
+    for frame in range(100, 300, 5):
+        writer.add(frame, b"small")
+        if frame in {100, 250}:
+            writer.flush()
+            assert writer.frames == frame - 100 + 1
+    writer.flush()
+
+    assert (writer.frames, blocks.frames) == (196, list(range(100, 300, 5)))
+
+
 def test_that_huge_pictures_and_full_files_leave_pictures_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

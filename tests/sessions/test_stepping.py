@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from inspector.commands.clocks import SetRate
+from inspector.commands.command import Command
 from inspector.commands.recording import StartRecording, StopRecording
-from inspector.commands.scene import StepBack
+from inspector.commands.scene import Reload, RewindTo, StepBack
 from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepTo
 from inspector.events.log import BYTES_PER_EVENT
 from inspector.events.recording import open_recording
@@ -95,6 +96,17 @@ def test_that_holding_ends_a_step_where_it_has_come(session: HostedSession) -> N
     assert session.status.phase is SessionPhase.HELD
     assert session.frames_run == 2
     assert answers(session) == [("step 50 frames", ""), ("hold", "")]
+    session.close()
+
+
+@pytest.mark.parametrize("command", [Reload(), StepBack(1), RewindTo(0)])
+def test_that_what_replaces_the_scene_ends_a_step(session: HostedSession, command: Command) -> None:
+    session.submit(StepFrames(50))
+    session.refresh()
+    session.submit(command)
+    session.refresh()
+
+    assert session.status.phase is not SessionPhase.STEPPING
     session.close()
 
 

@@ -586,6 +586,24 @@ def test_that_a_text_that_is_not_there_reads_as_a_question_mark(tmp_path: Path) 
     assert past.notes[0].endswith("(2 events make no sense from event 0 on).")
 
 
+def test_that_from_where_on_events_do_not_fit_is_said(tmp_path: Path) -> None:
+    log = EventLog()
+    log.append((0, MARK, 0, log.intern("root"), 0))
+    path = record(log, tmp_path / "a.tlrec")
+    put_events(
+        path,
+        [(1_000_000_000, CLOCK_ADDED, 1, 0, 1), (2_000_000_000, TIMER_FIRED, 9, 0, 5)],
+    )
+
+    past = open_recording(path)
+    past.state_before(past.end)
+
+    assert past.notes[0] == (
+        "The file is damaged from 0:01.000 on: not all of its events can be read"
+        " (1 event does not fit what was before, from event 0 on)."
+    )
+
+
 def test_that_events_that_do_not_fit_together_change_nothing(tmp_path: Path) -> None:
     log = EventLog()
     log.append((0, MARK, 0, log.intern("root"), 0))
