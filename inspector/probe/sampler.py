@@ -93,6 +93,7 @@ class Watched:
         "running",
         "runs",
         "stack",
+        "still_ns",
         "thread",
         "thread_times",
         "turn_ns",
@@ -108,6 +109,7 @@ class Watched:
         #: When it was last looked at, and what its thread had used by then.
         self.looked_ns = 0
         self.cpu_ns = self.ready_ns = self.runs = -1
+        self.still_ns = 0  # For how long it has not run at all, if that is known
         self.others = OtherThreads()
         #: When the running turn began, 0 between turns; whether an earlier look has seen it.
         self.turn_ns = 0
@@ -367,6 +369,7 @@ class Sampler:
         # A thread that waits for the interpreter asks for it again and again.
         idle_ns = passed_ns - max(took_ns, 0)
         view.asks = late_ns >= _GAP_NS and ran * SWITCH_NS // 2 >= idle_ns > _GAP_NS
+        watched.still_ns = watched.still_ns + idle_ns if runs >= 0 and not ran else 0
         times = (took_ns, waited_ns, view.other_ns)
         turn_ns = self._busy_since(watched, view, since_ns, now_ns, times)
         if watched.number and turn_ns != watched.turn_ns:
@@ -510,7 +513,9 @@ class Sampler:
             if depth >= len(before) or before[depth] != site
         ]
         watched.stack = sites
-        events += self._other(watched, view, now_ns, times[2], covers_ns)
+        if watched.still_ns < _GAP_NS:
+            # Else it was not the interpreter that it waited for.
+            events += self._other(watched, view, now_ns, times[2], covers_ns)
         if times[0] < 0:
             flags |= SAW_NO_TIMES
         self._tell(watched, now_ns, covers_ns, times, flags, events)

@@ -60,6 +60,9 @@ _WAITING_NAMES = frozenset(
     ).split()
 )
 
+#: Instructions that enter what a ``with`` statement is for, before Python 3.14.
+_ENTERING = ("SETUP_WITH", "BEFORE_WITH")
+
 
 class Runner:
     """What a library's loop is calling, and where."""
@@ -140,15 +143,27 @@ def wait_of(runner: Runner) -> tuple[bool, str]:
     if runner.probe_call:
         # Other hooks are about to call what they replace, which has their name.
         return runner.probe_call in _WAITING_NAMES, runner.probe_call
-    names = _WAITING_NAMES.intersection(code.co_names)
+    enters = _enters(code, place)
+    names = frozenset(code.co_names) if enters else _WAITING_NAMES.intersection(code.co_names)
     if names:
         names &= called_names(code, place)
-    return bool(names), next(iter(names)) if len(names) == 1 else ""
+    name = next(iter(names)) if len(names) == 1 else ""
+    return enters or bool(names), f"{name}.__enter__" if enters and name else name
+
+
+def _enters(code: CodeType, place: int) -> bool:
+    """Return whether a ``with`` statement is entering something made in C, such as a lock."""
+    # Imported late, as healthy programs never need it.
+    from opcode import opmap  # noqa: PLC0415
+
+    instructions = code.co_code
+    is_special = place > 1 and instructions[place - 2] == opmap.get("LOAD_SPECIAL")
+    return is_special or instructions[place] in [opmap.get(name) for name in _ENTERING]
 
 
 @lru_cache(maxsize=256)
 def called_names(code: CodeType, place: int) -> frozenset[str]:
-    """Return the names of what a function calls at an instruction.
+    """Return the names of what a function calls, or enters by ``with``, at an instruction.
 
     Just one if the columns of instructions are known, as from Python 3.11 on; before, all names of
     the statement so far.
@@ -157,6 +172,7 @@ def called_names(code: CodeType, place: int) -> frozenset[str]:
     from dis import get_instructions  # noqa: PLC0415
 
     found: list[tuple[Any, Any, str]] = []
+    latest: Optional[str] = None
     for each in get_instructions(code):
         at: Any = getattr(each, "positions", None)
         is_known = at is not None and at.col_offset is not None
@@ -165,11 +181,16 @@ def called_names(code: CodeType, place: int) -> frozenset[str]:
         begin = (at.lineno, at.col_offset) if is_known else None
         end = (at.end_lineno, at.end_col_offset) if is_known else None
         if each.offset >= place:
+            if each.opname in _ENTERING:
+                # Its columns are those of the whole statement.
+                return frozenset() if latest is None else frozenset((latest,))
             mine = [load for load in found if load[0] == begin]
             last = max((load[1] for load in mine if load[1]), default=None)
             return frozenset(name for _, until, name in mine if until == last)
+        latest = None
         if each.opname.startswith("LOAD_") and isinstance(each.argval, str):
-            found.append((begin, end, each.argval))
+            latest = each.argval
+            found.append((begin, end, latest))
     return frozenset()
 
 

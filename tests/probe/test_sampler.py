@@ -117,6 +117,32 @@ for each in dis.get_instructions(code):
 """
 
 
+_ENTERS = """
+import os, threading
+from inspector.probe.stacks import stack_of, wait_of
+class Shop:
+    lock = threading.Lock()
+    def sell(self):
+        with open(os.devnull) as file, self.lock:
+            return file
+Shop.lock.acquire()
+seller = threading.Thread(target=Shop().sell)
+seller.start()
+found = (False, "")
+while not found[0]:
+    stack, runner = stack_of(seller.ident, is_after=False)
+    found = wait_of(runner) if stack and stack[-1][0].co_name == "sell" else (False, "")
+print(found[1])
+Shop.lock.release()
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_that_a_with_statement_that_waits_is_named_after_its_lock(version: str) -> None:
+    command = [interpreter(version), "-c", _ENTERS]
+    assert subprocess.run(command, capture_output=True, check=True).stdout == b"lock.__enter__\n"
+
+
 def called(python: str, *options: str) -> list[set[str]]:
     done = subprocess.run([python, *options, "-c", _ASK], capture_output=True, check=True)
     return [set(line.split()) for line in done.stdout.decode().splitlines()]

@@ -12,6 +12,7 @@ from inspector.probe import program as program_module
 from inspector.probe import sampler as module
 from inspector.probe.adapters import Adapter
 from inspector.probe.kinds import (
+    OTHER_THREAD,
     RUNNING_CALL,
     RUNS_FRAME,
     SAMPLE_TIMES,
@@ -201,6 +202,22 @@ def test_that_a_thread_that_asks_for_the_interpreter_again_and_again_waits_for_n
 
     (flags,) = [b for _, kind, _, _, b in looked.events if kind == SAMPLED]
     assert bool(flags & SAW_WAIT) is is_wait
+
+
+@pytest.mark.parametrize(("runs", "is_told"), [(1, True), (0, False)])
+def test_that_a_thread_that_does_not_run_at_all_does_not_wait_for_the_interpreter(
+    looked: Looked, monkeypatch: pytest.MonkeyPatch, runs: int, *, is_told: bool
+) -> None:
+    busy = SimpleNamespace(used=lambda *_: (0, 10**18))
+    monkeypatch.setattr(module, "OtherThreads", lambda: busy)
+    loop = looked.program.clock("loop")
+    looked.look_after(0)
+    looked.program.frame_began(loop)
+    for _ in range(5):
+        looked.runs += runs
+        looked.look_after(10)
+    assert looked.told
+    assert (OTHER_THREAD in {kind for _, kind, *_ in looked.events}) is is_told
 
 
 def test_that_the_first_sample_and_each_32nd_tell_again_what_runs(looked: Looked) -> None:
