@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import _ActionsContainer
 from typing import Final, TextIO
 
 from inspector.errors import InspectorError
@@ -14,6 +15,10 @@ PROGRAM: Final = "timeline-inspector"
 def say(err: TextIO, *sentences: object) -> None:
     """Write sentences on lines of their own, each after the program's name."""
     err.writelines(f"{PROGRAM}: {sentence}\n" for sentence in sentences)
+
+
+def add_json(parser: _ActionsContainer) -> None:
+    parser.add_argument("--json", action="store_true", help="as JSON, for programs")
 
 
 def write_json(out: TextIO, values: object) -> None:

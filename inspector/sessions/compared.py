@@ -27,7 +27,7 @@ from inspector.sessions.frame_files import (
     open_frame_file,
     recording_showing,
 )
-from inspector.sessions.session import Session, ShowsCapture, loops_of, samples_of
+from inspector.sessions.session import Session, beside_of, loops_of, samples_of
 from inspector.timebase import NS_PER_MS
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def run_of_session(session: Session, name: str) -> Callable[[Progress], Compared
         events = list(history.events(history.first, history.end))
 
     samples = samples_of(session)
-    beside = _beside_of(session)
+    beside = beside_of(session)
     at_ns = frames.numpy("at_ns", frames.first, frames.end)
     lasts_ns = lasting_ns(at_ns, times_ns, are_samples=True) if samples else None
 
@@ -187,7 +187,3 @@ def run_of_session(session: Session, name: str) -> Callable[[Progress], Compared
         )
 
     return make
-
-
-def _beside_of(session: object) -> Beside | None:
-    return session.beside if isinstance(session, ShowsCapture) else None

@@ -302,6 +302,11 @@ def unknown_of_frames(session: object) -> frozenset[str]:
     return session.unknown if isinstance(session, ShowsCapture) else frozenset()
 
 
+def beside_of(session: object) -> Beside | None:
+    """Return the other columns of a capture, ``None`` for none."""
+    return session.beside if isinstance(session, ShowsCapture) else None
+
+
 def time_name(session: object) -> str:
     return "capture time" if isinstance(session, ShowsCapture) else "session time"
 

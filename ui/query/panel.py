@@ -17,7 +17,7 @@ from typing_extensions import override
 from inspector.display_text import counted, one_line
 from inspector.errors import InspectorError
 from inspector.foreign.paths import is_recording_name, stored_path
-from inspector.formats.frame_times import Beside, FrameTimes
+from inspector.formats.frame_times import FrameTimes
 from inspector.formats.query import (
     NO_DUCKDB,
     Answer,
@@ -29,7 +29,7 @@ from inspector.formats.query import (
     query_columns,
 )
 from inspector.sessions.frame_files import read_frame_file
-from inspector.sessions.session import Session, ShowsCapture
+from inspector.sessions.session import Session, ShowsCapture, beside_of
 
 from ..kit.background import Background
 from ..kit.guards import guarded
@@ -328,7 +328,7 @@ class QueryPanel(QWidget):
 
     def _refresh_names(self) -> None:
         files = [file.frames.beside for file in self.files.values() if file is not None]
-        self.names.set_rows(query_columns([_beside_of(self._bridge.session), *files]))
+        self.names.set_rows(query_columns([beside_of(self._bridge.session), *files]))
         self._name_list.update_counts()
 
     @Slot(QModelIndex)
@@ -340,10 +340,6 @@ class QueryPanel(QWidget):
 
     def _write_current_name(self) -> None:
         self._write_name(self._names_view.currentIndex())
-
-
-def _beside_of(session: object) -> Beside | None:
-    return session.beside if isinstance(session, ShowsCapture) else None
 
 
 def _open_frames(session: Session | None) -> Path | Queried | None:

@@ -20,7 +20,7 @@ from inspector.events.frame_history import FrameHistory
 from inspector.formats.drawing.ticks import rounded_step
 from inspector.formats.frame_times import Beside, Quantity
 from inspector.formats.options import curve_stroke
-from inspector.sessions.session import ShowsCapture
+from inspector.sessions.session import ShowsCapture, beside_of
 from inspector.timebase import NS_PER_MS
 
 from ..kit.background import Background
@@ -157,8 +157,7 @@ class CaptureColumns(QWidget):
 
     @property
     def _offered(self) -> tuple[Quantity, ...]:
-        session: object = self._bridge.session
-        beside = session.beside if isinstance(session, ShowsCapture) else None
+        beside = beside_of(self._bridge.session)
         return (_FRAME_TIME, *beside.quantities) if beside and beside.quantities else ()
 
     @Slot()

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, requires
@@ -20,7 +20,7 @@ import platformdirs
 
 from inspector import __version__
 from inspector.cli.command import Subcommand
-from inspector.cli.terminal import PROGRAM, write_json
+from inspector.cli.terminal import PROGRAM, add_json, write_json
 from inspector.debug_log import debug_log_path
 from inspector.display_text import counted
 from inspector.environment import EnvironmentProblemError, check_display, installed_version
@@ -68,10 +68,6 @@ class Check:
     subject: str
     found: str
     problem: str = ""  # What does not work and what to do about it; empty if it works
-
-
-def _add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="as JSON, for programs")
 
 
 def _diagnose(options: Namespace, out: TextIO, _errors: TextIO) -> int:
@@ -198,4 +194,4 @@ def _answer(argv: Sequence[str]) -> tuple[int, str]:
     return done.returncode, " ".join((done.stdout or done.stderr).split())
 
 
-DOCTOR: Final = Subcommand(_add_arguments, _diagnose, _EPILOG)
+DOCTOR: Final = Subcommand(add_json, _diagnose, _EPILOG)

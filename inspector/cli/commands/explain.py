@@ -9,6 +9,7 @@ from typing import Final
 from inspector.analysis.lint.rules import kinds
 from inspector.cli.command import Subcommand
 from inspector.cli.commands.values import add_stream, add_time_source, budget_ms, duration_ns
+from inspector.cli.terminal import add_json
 from inspector.timebase import parse_duration_ns
 
 DEFAULT_SECONDS: Final = 60
@@ -98,7 +99,7 @@ def add_explain_arguments(explain: ArgumentParser) -> None:
         help="effect of a change: “pause CLOCK”, “resume CLOCK”, “rate CLOCK R”, "
         "“scale SCHEDULER R” and others, see below",
     )
-    explain.add_argument("--json", action="store_true", help="as JSON, for programs")
+    add_json(explain)
 
 
 def add_lint_arguments(lint: ArgumentParser) -> None:
@@ -110,7 +111,7 @@ def add_lint_arguments(lint: ArgumentParser) -> None:
         help="what frames are held against: 60fps, 16.7 (default: the scene's rate; for a loop "
         "of a program, its usual frame)",
     )
-    lint.add_argument("--json", action="store_true", help="as JSON, for programs")
+    add_json(lint)
 
 
 def _add_past(parser: ArgumentParser) -> None:

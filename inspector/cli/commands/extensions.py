@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from dataclasses import asdict
 from typing import Any, Final, TextIO
 
 from inspector.cli.command import Subcommand
-from inspector.cli.terminal import write_json
+from inspector.cli.terminal import add_json, write_json
 from inspector.environment import EnvironmentProblemError
 from inspector.exit_codes import ExitCode
 from inspector.extensions import GROUPS, Registry, extensions_text, registry_of
@@ -23,10 +23,6 @@ examples:
 
 Exit code 0 if all extensions work, 1 if one of them does not.
 """
-
-
-def _add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="as JSON, for programs")
 
 
 def _run(options: Namespace, out: TextIO, _errors: TextIO) -> int:
@@ -48,4 +44,4 @@ def _registries() -> list[Registry[Any]]:
         return found
 
 
-EXTENSIONS: Final = Subcommand(_add_arguments, _run, _EPILOG)
+EXTENSIONS: Final = Subcommand(add_json, _run, _EPILOG)

@@ -8,6 +8,7 @@ from typing import Final
 from inspector.cli.command import Subcommand
 from inspector.cli.commands.attach import add_hosts
 from inspector.cli.commands.values import add_stream, add_time_source, duration_ns
+from inspector.cli.terminal import add_json
 
 #: Default time for which a program is watched, in seconds.
 DEFAULT_SECONDS: Final = 10
@@ -54,7 +55,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--seconds", metavar="S", type=duration_ns, help="how long to watch a scene or program"
     )
-    parser.add_argument("--json", action="store_true", help="as JSON, for programs")
+    add_json(parser)
     add_hosts(parser)
     add_stream(parser)
     add_time_source(parser.add_mutually_exclusive_group(), "run a scene in real time (default)")

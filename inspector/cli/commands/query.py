@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from inspector.cli.command import Subcommand
 from inspector.cli.commands.values import add_stream, count
-from inspector.cli.terminal import say, write_json
+from inspector.cli.terminal import add_json, say, write_json
 from inspector.display_text import counted, one_line
 from inspector.exit_codes import ExitCode
 
@@ -54,7 +54,7 @@ def _add_arguments(parser: ArgumentParser) -> None:
         help=f"print at most so many rows (default: {_LIMIT:,})",
     )
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="as JSON, for programs")
+    add_json(form)
     form.add_argument("--csv", action="store_true", help="as CSV")
 
 

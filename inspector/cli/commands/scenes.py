@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from inspector.cli.command import Subcommand
-from inspector.cli.terminal import write_json
+from inspector.cli.terminal import add_json, write_json
 from inspector.errors import ExportError
 from inspector.exit_codes import ExitCode
 from inspector.foreign.paths import is_folder
@@ -18,7 +18,7 @@ from inspector.sessions.scene import built_in_scenes, find_scene
 
 def add_scenes_arguments(parser: ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--json", action="store_true", help="as JSON, for programs")
+    add_json(which)
     which.add_argument(
         "--copy",
         nargs=2,

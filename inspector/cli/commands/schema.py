@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from typing import Final, TextIO
 
 from inspector.cli.command import Subcommand
-from inspector.cli.terminal import write_json
+from inspector.cli.terminal import add_json, write_json
 from inspector.events.schema import schema_as_data, schema_as_table
 from inspector.exit_codes import ExitCode
 
@@ -21,10 +21,6 @@ examples:
 """
 
 
-def _add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="as JSON, for programs")
-
-
 def _run(options: Namespace, out: TextIO, _errors: TextIO) -> int:
     if options.json:
         write_json(out, schema_as_data())
@@ -33,4 +29,4 @@ def _run(options: Namespace, out: TextIO, _errors: TextIO) -> int:
     return ExitCode.OK
 
 
-SCHEMA: Final = Subcommand(_add_arguments, _run, _EPILOG)
+SCHEMA: Final = Subcommand(add_json, _run, _EPILOG)

@@ -14,6 +14,7 @@ from inspector.cli.commands.values import (
     add_without_inspector,
     output_file,
 )
+from inspector.cli.terminal import add_json
 from inspector.foreign.numbers import number_in, refusal
 
 #: CapFrameX's defaults, the same as in
@@ -185,7 +186,7 @@ def add_stats_arguments(stats: ArgumentParser) -> None:
     stats.add_argument("--quiet", action="store_true", help="no table, only what fails")
     add_without_inspector(stats)
     stats.add_argument("--formulas", action="store_true", help="list all metrics with formulas")
-    stats.add_argument("--json", action="store_true", help="as JSON, for programs")
+    add_json(stats)
 
 
 def add_compare_arguments(compare: ArgumentParser) -> None:
@@ -235,7 +236,7 @@ def add_compare_arguments(compare: ArgumentParser) -> None:
         type=output_file,
         help="write what became of each --fail-if as a test case, for CI",
     )
-    compare.add_argument("--json", action="store_true", help="as JSON, for programs")
+    add_json(compare)
     compare.add_argument(
         "--window", action="store_true", help="open the window on the comparison instead"
     )
