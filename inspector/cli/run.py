@@ -31,7 +31,7 @@ from inspector.sessions.scene import find_scene, user_place
 from inspector.sessions.session import Session
 from inspector.sessions.sources.time_sources import SYSTEM, TIME_SOURCES, make_source
 from inspector.timebase import MAX_NS, NS_PER_SECOND, format_duration
-from inspector.vocabulary import Measure, what_was_raised
+from inspector.vocabulary import Measure
 
 #: A run of more frames than this is announced, as it takes minutes.
 _MANY_FRAMES = 5_000_000
@@ -284,7 +284,7 @@ def _judge(report: RunReport, status: str, err: TextIO) -> int:
     failures = report.timeline.failures
     if failures:
         first = failures[0]
-        what = what_was_raised(first.traceback)
+        what = first.raised
         count = len(failures)
         times = "" if count == 1 else f"{count:,} failures, the first was "
         verb = " failed" if count == 1 else ""

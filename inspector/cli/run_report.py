@@ -33,7 +33,6 @@ from inspector.vocabulary import (
     Measure,
     Share,
     typed_rate,
-    what_was_raised,
 )
 
 _LISTED_FAILURES: Final = 5
@@ -401,10 +400,8 @@ def _closing(report: RunReport, timers: Sequence[TimerCount]) -> str:
     if failures:
         lines.append(f"{counted(len(failures), 'failure')}:")
         for failure in failures[:_LISTED_FAILURES]:
-            what = what_was_raised(failure.traceback)
-            lines.append(
-                f"  {format_instant(failure.at_ns)}  “{short_line(failure.label)}”  {what}"
-            )
+            label = short_line(failure.label)
+            lines.append(f"  {format_instant(failure.at_ns)}  “{label}”  {failure.raised}")
         more = len(failures) - _LISTED_FAILURES
         if more > 0:
             lines.append(f"  … and {more:,} more")

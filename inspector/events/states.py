@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from typing_extensions import override
 
 from inspector.clocks.rate import D
+from inspector.vocabulary import what_was_raised
 
 _MOST_ABOVE: Final = 3
 #: What follows the name of a program in the mark that says that it was detached.
@@ -100,6 +101,11 @@ class Failure(Struct, frozen=True):
     traceback: str  # As Python prints it
     timer_id: int  # The timer, 0 for a frame callback
 
+    @property
+    def raised(self) -> str:
+        """Type and message of what was raised, in a line."""
+        return what_was_raised(self.traceback)
+
 
 def detached_text(name: str, how: str) -> str:
     """Return the text of the mark on a program's clock that says that it was detached."""
@@ -129,6 +135,12 @@ class CommandRecord(Struct, frozen=True):
     by: str = ""  # Where it came from
     frame: int = 0  # Index of the running or next frame
     form: str = ""  # The command as JSON, see inspector.commands; empty if unknown
+
+    @property
+    def line(self) -> str:
+        """The command with where it came from, and why it was refused."""
+        by = f"{self.by}: " if self.by else ""
+        return f"{by}{self.text}{f' (refused: {self.refusal})' if self.refusal else ''}"
 
 
 class Held(Struct, frozen=True):

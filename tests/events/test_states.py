@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.events.states import ClockState, names_apart
+from inspector.events.states import ClockState, CommandRecord, Failure, names_apart
 
 
 def _clocks(*clocks: tuple[int, str, int]) -> dict[int, ClockState]:
@@ -39,3 +39,20 @@ def test_that_names_go_up_only_as_far_as_they_must_and_end_where_nothing_helps()
 
     assert (named[5], named[6]) == ("a › x › t", "b › x › t")
     assert (twins[2], twins[3]) == ("root › t", "root › t")
+
+
+def test_that_a_failure_says_what_was_raised_without_the_notes_behind_it() -> None:
+    traceback = (
+        'Traceback (most recent call last):\n  File "game.py", line 3, in update\n    move()\n'
+        "ValueError: no such place\nsaid twice\nA note: look at the map\n"
+    )
+
+    failure = Failure(0, 3, "update", traceback, 0)
+
+    assert failure.raised == "ValueError: no such place"
+
+
+def test_that_a_command_says_where_it_came_from_and_why_it_was_refused() -> None:
+    assert CommandRecord(0, 1, "pause “game”", "").line == "pause “game”"
+    refused = CommandRecord(0, 2, "step 5 frames", "there are none", by="breakpoint 2")
+    assert refused.line == "breakpoint 2: step 5 frames (refused: there are none)"

@@ -16,7 +16,6 @@ from inspector.events.annotations import Annotation
 from inspector.events.timeline import Timeline
 from inspector.formats.arrangement.frame_series import FrameSeries
 from inspector.timebase import NS_PER_MS, format_duration, format_instant
-from inspector.vocabulary import what_was_raised
 
 #: For up to this many new frames, making arrays is not worth it.
 _FEW: Final = 12
@@ -201,8 +200,7 @@ class TimelineMarks:
         match kind:
             case MarkKind.FAILURE:
                 failure = timeline.failures[number]
-                last = what_was_raised(failure.traceback)
-                return f"{instant}  {failure.label} failed: {last}"
+                return f"{instant}  {failure.label} failed: {failure.raised}"
             case MarkKind.DELTA_CUT:
                 frame = timeline.frames.frame(self._cut_frames[number])
                 cut = format_duration(frame.cut_ns)
@@ -212,10 +210,7 @@ class TimelineMarks:
             case MarkKind.MARK:
                 return f"{instant}  mark: {timeline.marks[number].text}"
             case MarkKind.COMMAND:
-                command = timeline.commands[number]
-                refused = f" (refused: {command.refusal})" if command.refusal else ""
-                by = f" (by {command.by})" if command.by else ""
-                return f"{instant}  {without_quotes(command.text)}{by}{refused}"
+                return f"{instant}  {without_quotes(timeline.commands[number].line)}"
             case MarkKind.HIT:
                 hit = timeline.hits[number]
                 said = without_quotes(hit.text)

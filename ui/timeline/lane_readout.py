@@ -18,7 +18,7 @@ from inspector.analysis.lateness.words import block_evidence, block_text, delaye
 from inspector.events.timeline import Timeline
 from inspector.formats.arrangement.lane_layout import SLICE_LEVELS
 from inspector.timebase import format_duration, format_instant, format_local_time
-from inspector.vocabulary import rate_chip, what_was_raised
+from inspector.vocabulary import rate_chip
 
 from ..session.bridge import Selection
 
@@ -195,14 +195,10 @@ class LaneReader:
             case LaneKind.MARKS:
                 return f"mark: {timeline.marks[place].text}"
             case LaneKind.COMMANDS:
-                command = timeline.commands[place]
-                refused = f" (refused: {command.refusal})" if command.refusal else ""
-                by = f"{command.by}: " if command.by else ""
-                return f"{by}{command.text}{refused}"
+                return timeline.commands[place].line
             case LaneKind.FAILURES:
                 failure = timeline.failures[place]
-                last = what_was_raised(failure.traceback)
-                return f"{failure.label} failed: {last}"
+                return f"{failure.label} failed: {failure.raised}"
             case _:
                 hit = timeline.hits[place]
                 return f"breakpoint {hit.number}: {hit.text}"

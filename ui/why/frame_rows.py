@@ -17,7 +17,7 @@ from inspector.events.states import Failure
 from inspector.events.timeline import Timeline
 from inspector.formats.arrangement.frame_bars import rate_text
 from inspector.timebase import NS_PER_MS, format_duration, format_instant
-from inspector.vocabulary import Phase, Share, what_was_raised
+from inspector.vocabulary import Phase, Share
 
 from ..session.bridge import Selection
 from .rows import (
@@ -277,12 +277,7 @@ def _rows_within(timeline: Timeline, index: int) -> list[DetailRow]:
     assert span is not None
     after_ns, until_ns = span
     rows = [
-        DetailRow(
-            f"Command {command.number}",
-            without_quotes(
-                command.text + (f" – refused: {command.refusal}" if command.refusal else "")
-            ),
-        )
+        DetailRow(f"Command {command.number}", without_quotes(command.line))
         for command in _within(timeline.commands, after_ns, until_ns)
     ]
     rows += [DetailRow("Mark", mark.text) for mark in _within(timeline.marks, after_ns, until_ns)]
@@ -305,9 +300,8 @@ def _frame_of(failure: Failure) -> int:
 
 
 def _failure_rows(failure: Failure) -> list[DetailRow]:
-    last_line = what_was_raised(failure.traceback)
     return [
-        DetailRow("✖ Failed", f"{failure.label}: {last_line}"),
+        DetailRow("✖ Failed", f"{failure.label}: {failure.raised}"),
         DetailRow("", failure.traceback.strip(), RowKind.CODE),
     ]
 

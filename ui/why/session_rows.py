@@ -28,7 +28,7 @@ from inspector.sessions.session import (
     time_name,
 )
 from inspector.timebase import format_duration, format_instant
-from inspector.vocabulary import NEVER, rate_chip, what_was_raised
+from inspector.vocabulary import NEVER, rate_chip
 
 from ..session.bridge import Selection
 from .rows import (
@@ -260,7 +260,7 @@ def _failure_rows(timeline: Timeline) -> list[DetailRow]:
     where = LinkedText(format_instant(last.at_ns), Selection.frame(last.frame))
     return [
         linked("Failures", (LinkedText(f"{len(failures):,}, last: {last.label} at "), where)),
-        note(what_was_raised(last.traceback)),
+        note(last.raised),
     ]
 
 

@@ -20,7 +20,7 @@ from inspector.events.states import CommandRecord
 from inspector.events.timeline import Timeline
 from inspector.sessions.session import AttachesPrograms, Session, ShowsCapture
 from inspector.timebase import format_duration
-from inspector.vocabulary import rate_chip, what_was_raised
+from inspector.vocabulary import rate_chip
 
 from ..kit.fonts import in_type
 from ..kit.guards import guarded
@@ -445,14 +445,13 @@ class FailureNote(QToolButton):
         if not count:
             return
         newest = failures[-1]
-        raised = what_was_raised(newest.traceback)
         if not self._bridge.timeline.clocks:
             # A scene that could not be loaded has left no clock, and nothing was called on one.
             text = "The scene could not be loaded"
-            told = f"“{newest.label}” could not be loaded: {raised}"
+            told = f"“{newest.label}” could not be loaded: {newest.raised}"
         else:
             text = counted(count, "failure")
-            told = f"The newest: “{newest.label}” failed: {raised}"
+            told = f"The newest: “{newest.label}” failed: {newest.raised}"
         self.setText(text)
         self.setAccessibleName(text)
         self.setToolTip(as_plain(f"{told}\nClick to see events."))

@@ -408,17 +408,16 @@ class _Session:
         return -1 if lane is None else self._lane_places.get(id(lane), -1)
 
     def _add_marks(self, state: Timeline) -> None:
-        marks: list[dict[str, Any]] = [
-            {"at": each.at_ns, "kind": "mark", "text": each.text}
-            for each in (state.marks if self._options.markers else ())
+        options = self._options
+        said = [
+            *((each.at_ns, "mark", each.text) for each in state.marks if options.markers),
+            *((each.at_ns, "you", each.line) for each in state.commands if options.interventions),
+            *((each.at_ns, "failed", f"{each.label}: {each.raised}") for each in state.failures),
         ]
-        for record in state.commands if self._options.interventions else ():
-            text = f"{record.text} ({record.refusal})" if record.refusal else record.text
-            marks.append({"at": record.at_ns, "kind": "you", "text": text})
-        for failure in state.failures:
-            text = f"{failure.label}: {failure.traceback.strip().rpartition(chr(10))[2]}"
-            marks.append({"at": failure.at_ns, "kind": "failed", "text": text})
-        for each in self._frames.markers if self._options.markers else ():
+        marks: list[dict[str, Any]] = [
+            {"at": at_ns, "kind": kind, "text": text} for at_ns, kind, text in said
+        ]
+        for each in self._frames.markers if options.markers else ():
             if each.kind != "mark":
                 name, more = (each.name, each.text) if each.name else (each.text, "")
                 found = {"at": each.at_ns, "kind": each.kind, "text": name, "end": each.end_ns}

@@ -68,7 +68,7 @@ def test_that_interventions_and_hits_say_what_they_are(marked: Marked, timeline:
     timeline.hits.append(BreakHit(6_000 * MS, 4, "timer “boss” fires", 299))
     marked.refresh()
 
-    assert marked.text_at(100) == "0:02.000  pause game (by breakpoint 4)"
+    assert marked.text_at(100) == "0:02.000  breakpoint 4: pause game"
     assert marked.text_at(300) == "0:06.000  breakpoint 4, frame 299: timer boss fires"
     kinds = [group.kind for group in marked.row.groups]
     assert kinds == [MarkKind.COMMAND, MarkKind.HIT]
