@@ -309,6 +309,23 @@ def test_that_who_asks_for_a_collection_is_named_if_it_was_seen_at_that_line(
     assert told == f"100 ms late: garbage was collected{by} the whole time."
 
 
+@pytest.mark.parametrize(
+    ("until_ms", "said"),
+    [
+        (100, "garbage was collected, mostly in Handle.__del__() (server.py:70), the whole time."),
+        # It had less than half of the collection.
+        (40, "garbage was collected the whole time."),
+    ],
+)
+def test_that_a_finalizer_that_had_most_of_a_collection_is_named(until_ms: int, said: str) -> None:
+    program = Program()
+    for at_ms in range(10, 101, 10):
+        inner = ("/srv/server.py:70 in Handle.__del__", LOAD) if at_ms <= until_ms else ()
+        program.sample(MAIN, CRUNCH, *inner, until_ms=at_ms)
+    program.stand(COLLECTED, 0, 100, 2)
+    assert lateness_text(program.fire(100)) == f"100 ms late: {said}"
+
+
 def test_that_samples_that_are_told_once_a_turn_is_over_stand_for_when_it_was() -> None:
     program = Program()
     text, at_ns = program.log.intern, DUE_NS + 100 * MS

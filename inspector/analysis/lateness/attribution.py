@@ -229,6 +229,8 @@ class _Window:
         # Collections that the program asked for, and the functions that were seen asking
         self.asked = [span for span in samples.collections[program] if span.line]
         self.askers: set[Culprit] = set()
+        # How much of the collections each finalizer that was seen in them has had
+        self.finalizers: defaultdict[Place, int] = defaultdict(int)
         self.unknown_ns = 0.0
         self.collecting: list[_Piece] = []
         self.computing: list[_Piece] = []
@@ -249,6 +251,7 @@ class _Window:
         self.looks += sample.is_look
         if sample.is_look and sample.stack:
             self._note_asker(sample)
+            self._note_finalizer(sample, first_ns, last_ns)
         part_ns, run_ns, ready_ns = self._times(sample, first_ns, last_ns)
         rest_ns = part_ns - run_ns - ready_ns
         if part_ns <= 0:
@@ -291,6 +294,25 @@ class _Window:
             if is_around and span.line == place.line:
                 self.askers.add(Culprit(place))
 
+    def _note_finalizer(self, sample: Sample, first_ns: int, last_ns: int) -> None:
+        """Note what a sample that was taken during a collection destroys."""
+        called = [Place.of(text) for text in sample.stack]
+        place = next((each for each in called if is_finalizer(each)), None)
+        if place is not None and _overlap(self.collections, sample.at_ns - 1, sample.at_ns):
+            self.finalizers[place] += _overlap(self.collections, first_ns, last_ns)
+
+    def _collector(self, collected_ns: int) -> Culprit | None:
+        """Return what asked for nearly all collections, or had most of their time."""
+        if len(self.askers) == 1:
+            asked_ns = _overlap(self.asked, self.begin_ns, self.end_ns)
+            return next(iter(self.askers)) if asked_ns >= _INNER_SHARE * collected_ns else None
+        by_function: defaultdict[tuple[str, str], int] = defaultdict(int)
+        for each, ns in self.finalizers.items():
+            by_function[each.file, each.function] += ns
+        if max(by_function.values(), default=0) < _MOSTLY * collected_ns:
+            return None
+        return Culprit(max(self.finalizers, key=lambda each: self.finalizers[each]))
+
     def _rest_of(
         self, sample: Sample, told: Sample, rest_ns: float, ran: float
     ) -> list[_Piece] | None:
@@ -327,10 +349,8 @@ class _Window:
         collected_ns = _overlap(self.collections, begin_ns, end_ns) + _sum(self.collecting)
         if collected_ns:
             looks = _looks(self.collecting)
-            asked_ns = _overlap(self.asked, begin_ns, end_ns)
-            is_known = len(self.askers) == 1 and asked_ns >= _INNER_SHARE * collected_ns
-            asker = next(iter(self.askers)) if is_known else None
-            shares.append(LatenessShare(Cause.GARBAGE_COLLECTION, asker, collected_ns, looks))
+            culprit = self._collector(collected_ns)
+            shares.append(LatenessShare(Cause.GARBAGE_COLLECTION, culprit, collected_ns, looks))
         if self.ready:
             shares.append(
                 LatenessShare(Cause.PROCESSOR, None, _sum(self.ready), _looks(self.ready))
@@ -498,6 +518,11 @@ def is_library(place: Place) -> bool:
     file = place.file.replace("\\", "/")
     is_builtin = file.startswith(("<", "node:")) and file not in {"<string>", "<stdin>"}
     return is_builtin or any(part in file for part in _LIBRARIES)
+
+
+def is_finalizer(place: Place) -> bool:
+    """Return whether a function destroys an object, as garbage collections call it."""
+    return place.function.rpartition(".")[2] == "__del__"
 
 
 def _is_engines(place: Place) -> bool:

@@ -9,6 +9,7 @@ from inspector.analysis.lateness.attribution import (
     Cause,
     Lateness,
     LatenessShare,
+    is_finalizer,
     loop_file,
     own_places,
 )
@@ -55,6 +56,8 @@ _NOT_OF_LOOP: Final = {
     Cause.GARBAGE_COLLECTION: "garbage was collected by {where}",
     Cause.GIL: "the thread “{thread}” had the interpreter, in {where},",
 }
+#: Of a collection in which a finalizer had most of the time.
+_FINALIZED: Final = "garbage was collected, mostly in {where},"
 
 
 def lateness_text(lateness: Lateness, *, so_far: bool = False) -> str:
@@ -111,7 +114,10 @@ def share_text(share: LatenessShare, lateness: Lateness) -> str:
         return _PLAIN.get(share.cause, str(share.cause.value))
     where = culprit.place.short
     if share.cause in _NOT_OF_LOOP:
-        return _NOT_OF_LOOP[share.cause].format(where=where, thread=culprit.thread)
+        text = _NOT_OF_LOOP[share.cause]
+        if share.cause is Cause.GARBAGE_COLLECTION and is_finalizer(culprit.place):
+            text = _FINALIZED
+        return text.format(where=where, thread=culprit.thread)
     who = "the frame"
     if culprit.task:
         who = f"task “{culprit.task}”"
