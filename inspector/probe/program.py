@@ -603,13 +603,16 @@ class Program(Texts):
             emit((self.clocks.now_ns(), DELTA_CUT, clock.number, cut_ns, 0))
 
     def frame_ended(self, clock: Clock) -> None:
-        """The running frame has ended; at the end of a step, the program is held here."""
+        """The running frame, if there is one, has ended.
+
+        At the end of a step, the program is held here.
+        """
         emit = self.emit
         if emit is None:
             return
         frames = self.frames(clock)
         if frames.began_ns == 0:
-            # It began before the inspector came.
+            # None runs, or it began before the inspector came.
             return
         now_ns = self.clocks.now_ns()
         frames.end(clock, now_ns)

@@ -43,7 +43,7 @@ class KivyAdapter(Adapter):
         super().__init__(program)
         self._kivy_clocks: WeakSet[Any] = WeakSet()
         self._shown: dict[int, tuple[Any, Timer]] = {}
-        self._is_in_frame = self._is_turning = False
+        self._is_turning = False
 
     def installed(self, module: ModuleType) -> None:
         clocks: Any = module
@@ -77,7 +77,7 @@ class KivyAdapter(Adapter):
                     self._dt, self._last_tick = self.time() - self._last_tick, self.time()
                     return self._last_tick
                 # Virtual time advances from frame to frame.
-                next_s = self._last_tick + 1 / (getattr(self, "_max_fps", 0) or _VIRTUAL_FPS)
+                next_s = self._last_tick + 1 / (self._max_fps or _VIRTUAL_FPS)
                 program.sleep_until(adapter._clock, adapter._local_ns(next_s))
             waits[0] = True
             try:
@@ -147,17 +147,15 @@ class KivyAdapter(Adapter):
         @wraps(pre_idle)
         def clock_pre_idle(self: Any) -> None:
             adapter._kivy_clocks.add(self)
-            if program.emit is not None and adapter._is_in_frame:
-                adapter._is_in_frame = False
+            if program.emit is not None:
                 program.frame_ended(adapter._clock)
             pre_idle(self)
 
         @wraps(post_idle)
         def clock_post_idle(self: Any, *args: Any) -> Any:
             if program.emit is not None and not adapter._stands_still():
-                adapter._is_in_frame = True
                 program.frame_began(adapter._clock)
-                asked_fps = getattr(self, "_max_fps", 0)
+                asked_fps = self._max_fps
                 program.frames_asked(adapter._clock, round(_NS / asked_fps) if asked_fps else 0)
             return post_idle(self, *args)
 

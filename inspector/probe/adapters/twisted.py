@@ -154,7 +154,6 @@ class ReactorHooks:
     def _replace_waiting(self, reactor: Any) -> None:
         program, clock = self._adapter.program, self.clock
         wait = reactor.doIteration
-        is_in_turn = [False]
 
         @wraps(wait)
         def iteration(delay: Optional[float]) -> Any:
@@ -162,14 +161,11 @@ class ReactorHooks:
                 # Nothing is held or slowed.
                 return wait(delay)
             self._settle()
-            if is_in_turn[0]:
-                is_in_turn[0] = False
-                program.frame_ended(clock)
+            program.frame_ended(clock)
             waits = program.waits
             if waits is not None and (delay is None or delay > 0) and self.follows_clock:
                 result = self._wait_in_turn(waits, reactor, wait, delay)
                 program.frame_began(clock)
-                is_in_turn[0] = True
                 return result
             if delay and self.follows_clock and not clock.is_plain:
                 wait_ns = clock.real_ns_until(clock.local_ns() + whole_ns(delay))
@@ -179,7 +175,6 @@ class ReactorHooks:
             # While it is held, a turn only answers events, and is no frame.
             if not clock.is_held:
                 program.frame_began(clock)
-                is_in_turn[0] = True
             return result
 
         reactor.doIteration = iteration
