@@ -16,7 +16,6 @@ import pytest
 from inspector.probe.adapters import FRAME_NS
 from inspector.probe.adapters.jobs import CeleryBeatAdapter
 from inspector.probe.adapters.kivy import KivyAdapter
-from inspector.probe.adapters.panda3d import PandaAdapter
 from inspector.probe.adapters.qt import QtLoop, _hook_elapsed
 from inspector.probe.adapters.qt_animations import QtAnimationsAdapter
 from inspector.probe.adapters.trio import TrioAdapter, _Run
@@ -391,7 +390,7 @@ def test_that_a_reactor_waits_for_the_same_files_from_wait_to_wait(
     assert (played.count(FRAME_BEGAN), played.count(FRAME_ENDED)) == (3, 2)
 
 
-# ---------------------------------------------------------------------- trio, Panda3D and Kivy
+# -------------------------------------------------------------------------------- trio and Kivy
 
 
 def test_that_a_deadline_of_trio_is_no_sleep_of_a_task(played: Played) -> None:
@@ -488,81 +487,6 @@ def test_that_trio_waits_for_its_next_deadline_and_its_files(
     run.wait_in_turn(waits, lambda timeout_s: timeout_s)
     with pytest.raises(NothingDueError, match="nothing is due"):
         ended[0]()
-
-
-class Panda(Played):
-    """Panda3D, whose tasks wait in `tasks`, and a probe in it."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        super().__init__(400 * MS)
-        self.tasks: list[Any] = []
-        tasks, began_ns = self.tasks, self.now_ns
-
-        class TaskManager:
-            def step(self) -> None: ...
-
-            def doMethodLater(self, task: Any) -> Any:
-                tasks.append(task)
-                return task
-
-            def getDoLaters(self) -> list[Any]:
-                return tasks
-
-            getTasks = getDoLaters
-
-        def frame_s() -> float:
-            return (self.now_ns - began_ns) / 1e9
-
-        panda_clock = SimpleNamespace(setFrameTime=None, getFrameTime=frame_s, getRealTime=frame_s)
-        core = SimpleNamespace(
-            PandaSystem=SimpleNamespace(getVersionString=str),
-            ClockObject=SimpleNamespace(getGlobalClock=lambda: panda_clock),
-            PythonTask=SimpleNamespace(getWakeTime=None),
-        )
-        self.manager = TaskManager()
-        monkeypatch.setitem(sys.modules, "panda3d.core", core)
-        global_manager: Any = SimpleNamespace(taskMgr=self.manager)
-        monkeypatch.setitem(sys.modules, "direct.task.TaskManagerGlobal", global_manager)
-        self.adapter = PandaAdapter(self.program)
-        module: Any = SimpleNamespace(TaskManager=TaskManager)
-        self.adapter.installed(module)
-
-
-def test_that_a_task_of_panda3d_that_waits_again_is_an_interval(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    panda = Panda(monkeypatch)
-    task: Any = type("Task", (), {})()
-    task.name, task.wake_s, task.isAlive = "spawn", 0.3, lambda: True
-    task.getWakeTime, task.getDelay = lambda: task.wake_s, lambda: 0.3
-    panda.manager.doMethodLater(task)
-    for _ in range(2):
-        panda.now_ns += 310 * MS
-        task.wake_s += 0.3
-        panda.manager.step()
-    assert panda.adapter.message == ""
-
-    assert panda.count(TIMER_ADDED) == 2
-    kinds = [b for _, kind, _, _, b in panda.events if kind == TIMER_ORIGIN]
-    assert kinds == [TIMEOUT, INTERVAL_DELAY]
-    fired = [next_ns for _, kind, _, _, next_ns in panda.events if kind == TIMER_FIRED]
-    assert [next_ns == NEVER for next_ns in fired] == [True, False]
-
-
-def test_that_a_step_of_panda3d_by_hand_does_not_wait_for_the_next_frame(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    panda = Panda(monkeypatch)
-    virtual: Any = SimpleNamespace()
-    panda.program.waits = virtual
-    began_ns = panda.now_ns
-    for _ in range(3):
-        panda.adapter.turn()
-    by_hand_ns = panda.now_ns
-    panda.manager.step()
-
-    assert by_hand_ns == began_ns
-    assert panda.now_ns == began_ns + FRAME_NS
 
 
 @pytest.mark.parametrize(("timeout_s", "next_ns"), [(0, FRAME_NS), (-1, FRAME_NS), (0.5, None)])
