@@ -116,7 +116,6 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
         return [sentence(f"Frame {index:,} has not ended yet.")]
     frame = frames.frame(index)
     interval_ns = frame.interval_ns
-    rate = f", {rate_text(interval_ns)} fps" if interval_ns else ""
     most, before = (
         heaviest.of(history, timeline, index, before=is_before) if took_ns >= NS_PER_MS else None
         for is_before, took_ns in ((False, frame.busy_ns), (True, interval_ns))
@@ -135,18 +134,33 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
     said = _answer(frame.busy_ns if waits else interval_ns, budget_ns)
     if causes and not causes[0].links and len(causes[0].text.split()) <= _MOST_WORDS:
         said += f" {causes.pop().text}"
-    # A capture without the work of frames knows only when their times ended.
-    began = "Began at" if len(unknown) < _UNKNOWN else "Ended at"
     rows = [
         about("Turn of the loop" if waits else "Frame"),
         heading(f"{'Turn' if waits else 'Frame'} {index:,}"),
         answer(said),
         *causes,
+        *_time_rows(frame, unknown, waits=waits),
+    ]
+    who = seen or (most[1] if most else "")
+    rows += [DetailRow("Most of that", without_quotes(who))] if who and not is_work else []
+    rows += [heading("What helps"), sentence(helps)] if helps else []
+    rows += _share_rows(frame)
+    rows += _phase_rows(frame.phases)
+    rows += _rows_within(timeline, index)
+    return rows
+
+
+def _time_rows(frame: Frame, unknown: frozenset[str], *, waits: bool) -> list[DetailRow]:
+    interval_ns = frame.interval_ns
+    rate = f", {rate_text(interval_ns)} fps" if interval_ns and not waits else ""
+    # A capture without the work of frames knows only when their times ended.
+    began = "Began at" if len(unknown) < _UNKNOWN else "Ended at"
+    rows = [
         heading("Times"),
         instant(began, frame.at_ns),
         DetailRow(
             "After the turn before" if waits else "Frame time",
-            f"{format_duration(interval_ns)}{'' if waits else rate}",
+            f"{format_duration(interval_ns)}{rate}",
         ),
     ]
     if "delta" not in unknown:
@@ -159,12 +173,6 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
         has_share = interval_ns and not waits
         of_it = f", {_percent(frame.busy_ns, interval_ns)} of it" if has_share else ""
         rows.append(DetailRow("Busy", f"{format_duration(frame.busy_ns)}{of_it}"))
-    who = seen or (most[1] if most else "")
-    rows += [DetailRow("Most of that", without_quotes(who))] if who and not is_work else []
-    rows += [heading("What helps"), sentence(helps)] if helps else []
-    rows += _share_rows(frame)
-    rows += _phase_rows(frame.phases)
-    rows += _rows_within(timeline, index)
     return rows
 
 
