@@ -36,6 +36,7 @@ class Needs(Enum):
     MARK = "a session that accepts marks", Capability.MARK
     RELOAD = "a session that can be reloaded", Capability.RELOAD
     RECORD = "a session that can be recorded", Capability.RECORD
+    SAVE = "a session whose past can be saved", Capability.RECORD
     CLOCK_PAUSE = "a selected clock that can be paused", Capability.PAUSE
     CLOCK_RATE = "a selected clock whose rate can be changed", Capability.RATE
     TIMER = "a selected timer that can be cleared", Capability.TIMERS
@@ -64,6 +65,8 @@ class Needs(Enum):
 class ActionFacts(Struct, frozen=True):
     has_session: bool = False  # A scene is open, be it a failed one
     has_failed: bool = False  # The scene could not be loaded
+    has_ended: bool = False  # The attached programs have ended
+    is_recording: bool = False  # A recording has begun, and must be ended even then
     possible: frozenset[Needs] = frozenset()  # The needs that the session's capabilities cover
     # Why other needs are not met with what is selected.
     reasons: Mapping[Needs, str] = field(default_factory=dict)
@@ -101,6 +104,7 @@ NOT_CHANGED: Final = "a {} cannot be changed"
 _NOT_IN_FILE: Final = {
     Needs.PROGRAM_CLOCK: "this {} has the frames of one loop only",
     Needs.RECORD: "it is a {} already",
+    Needs.SAVE: "it is a {} already",
     Needs.RELOAD: "only scenes can be reloaded, and this is a {}",
     Needs.PROGRAM: "this is a {}, not an attached program",
 }
@@ -132,8 +136,11 @@ def why_not(needs: Needs, facts: ActionFacts) -> str:  # noqa: C901, PLR0911, PL
         return "" if facts.is_looking_back else not_back
     if needs in facts.reasons or needs not in facts.possible:
         return facts.reasons.get(needs) or _not_in_session(needs, facts.file_word)
-    if facts.has_failed and needs not in (Needs.RELOAD, Needs.RECORD, Needs.PROGRAM):
+    is_stop = needs is Needs.RECORD and facts.is_recording
+    if facts.has_failed and not is_stop and needs not in (Needs.RELOAD, Needs.PROGRAM):
         return "the scene could not be loaded: fix the file and reload it"
+    if facts.has_ended and not is_stop and needs is Needs.RECORD:
+        return "the program has ended; what is in the log can be saved instead"
     if needs in _CLOCK_NEEDS and not facts.has_clock:
         return "no clock is selected; click one, or one of its timers"
     if needs in (Needs.REWIND, Needs.REWIND_TO_PLAYHEAD) and not facts.has_frames:

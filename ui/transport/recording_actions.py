@@ -160,12 +160,12 @@ RECORDING_ACTIONS: Final = (
     ),
     ActionDescription(
         "save-last", "&Save the last 30 seconds", MenuId.SCENE, RecordingActions.save_last,
-        shortcuts=("Ctrl+Shift+S",), needs=Needs.RECORD,
+        shortcuts=("Ctrl+Shift+S",), needs=Needs.SAVE,
         tip="Save the last 30 seconds of session time as a separate recording.",
     ),
     ActionDescription(
         "save-last-exact", "Sa&ve the last …", MenuId.SCENE, RecordingActions.ask_how_much_to_save,
-        needs=Needs.RECORD,
+        needs=Needs.SAVE,
         tip="Save a chosen length of the past as a separate recording.",
     ),
 )  # fmt: skip

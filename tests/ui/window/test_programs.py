@@ -264,6 +264,12 @@ def test_that_the_end_of_a_program_is_a_notice_and_the_timeline_stays(
     attached.until(lambda: attached.shell.bridge.status.phase is SessionPhase.ENDED)
     text = attached.shell.window.notice.label.text()
     assert text == "“server” is no longer attached: it has ended with exit code 3."
+    attached.shell.bridge.refresh_now()
+    actions = attached.shell.window.actions_by_id
+    assert actions["save-last"].isEnabled()
+    assert actions["record"].reason == (
+        "the program has ended; what is in the log can be saved instead"
+    )
     timeline = attached.shell.bridge.timeline
     assert len(timeline.timers) == 1
     since = format_instant(timeline.marks[-1].at_ns)

@@ -248,6 +248,15 @@ def test_that_a_recording_can_be_ended_when_the_scene_fails_to_load(
     assert not _recorder(shell).is_recording
 
 
+def test_that_a_scene_that_failed_to_load_is_not_recorded(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, "def build(stage): raise OSError")
+
+    for action_id in ("record", "record-to", "save-last", "save-last-exact"):
+        reason = shell.window.actions_by_id[action_id].reason
+        assert reason == "the scene could not be loaded: fix the file and reload it"
+    assert not shell.window.transport.record_button.isEnabled()
+
+
 def test_that_without_a_scene_nothing_is_recorded(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path, None)
 

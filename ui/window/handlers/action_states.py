@@ -36,6 +36,7 @@ _WITHOUT_CLOCK: Final = frozenset(
         Needs.STEP_TIMER,
         Needs.MARK,
         Needs.RECORD,
+        Needs.SAVE,
     }
 )
 #: What a session is asked for reasons: the capability, whether about the clock that is driven, and
@@ -130,6 +131,8 @@ class ActionStates(QObject):
         return ActionFacts(
             has_session=True,
             has_failed=has_failed,
+            has_ended=bridge.status.phase is SessionPhase.ENDED,
+            is_recording=session.recorder is not None and session.recorder.is_recording,
             possible=possible,
             reasons=self._reasons(session, 0 if clock is None else clock.id),
             has_clock=clock is not None,
