@@ -143,8 +143,14 @@ def test_that_a_finding_is_found_at_its_time(qtbot: QtBot, tmp_path: Path) -> No
     qtbot.waitUntil(lambda: not panel.is_looking)
 
     ((title, about),) = titles(shell, "castle")[1]
-    assert title.startswith("0:00.250  fails: ")
+    assert title.startswith("0:00.250  fails: load level failed ")
     assert about == "250 ms ago"
+
+
+@pytest.mark.parametrize("pattern", ['"boss hides"', "“boss hides”", "'the boss"])
+def test_that_a_name_is_found_in_quotation_marks(shell: Shell, pattern: str) -> None:
+    assert titles(shell, pattern) == titles(shell, pattern.strip("\"'“”"))
+    assert any(titles(shell, pattern))
 
 
 def test_that_with_nothing_typed_the_selection_and_what_is_due_next_are_listed(

@@ -18,7 +18,7 @@ from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.command import Command
 from inspector.commands.timers import ClearTimer, FireTimer
 from inspector.commands.transport import StepTo, StepToNextTimer
-from inspector.display_text import counted
+from inspector.display_text import counted, without_quotes
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.events.states import ClockState
 from inspector.foreign.paths import is_capture_name, is_file
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 #: The word that asks for a reason, before a name or alone.
 _WHY: Final = "why"
+_QUOTATION_MARKS: Final = "\"'“”„«»"
 #: The actions that are most used with a capture.
 _WITH_CAPTURES: Final = ("compare", "export", "panel-statistics", "panel-findings")
 #: Panels that can be filtered for what is typed.
@@ -91,6 +92,8 @@ class PaletteFinder:
     def find(self, pattern: str) -> Found:
         """Return what a text finds; without one, what is selected, and what is due next."""
         session: object = self._bridge.session
+        # Names stand without quotation marks here, but are quoted in reports and on the web.
+        pattern = pattern.strip(_QUOTATION_MARKS)
         words = [word for word in pattern.lower().split() if word != _WHY]
         comparisons = self._comparisons(words)
         if session is None:
@@ -213,7 +216,10 @@ class PaletteFinder:
         assert session is not None, "only what has a session is searched"
         marks = [(mark.at_ns, mark.text) for mark in bridge.timeline.marks]
         marks += [(each.at_ns, each.title) for each in session.annotations]
-        marks += [(each.at_ns, f"{each.kind.name}: {each.text}") for each in self._findings()]
+        marks += [
+            (each.at_ns, f"{each.kind.name}: {without_quotes(each.text)}")
+            for each in self._findings()
+        ]
         for at_ns, text in sorted(marks, reverse=True):
             if lowered in text.lower():
                 yield self._past(at_ns, text)
