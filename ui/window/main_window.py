@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from PySide6.QtCore import QEvent, QObject, Signal, Slot
-from PySide6.QtGui import QPaintEvent
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QPaintEvent, QPalette
 from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QStackedWidget, QWidget
 
 from inspector.foreign.paths import is_file
@@ -81,7 +81,10 @@ class MainWindow(QMainWindow):
         # Hide it while it is whole: widgets signal that they hide, and slots would use a window
         # that is gone.
         self.hear(lambda _event: self.hide(), QEvent.Type.DeferredDelete)
-        self.setCentralWidget(QLabel("   Loading the panels …"))
+        loading = QLabel("Loading the panels …")
+        loading.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        loading.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.setCentralWidget(loading)
         self._restore_geometry()
 
     def _restore_geometry(self) -> None:

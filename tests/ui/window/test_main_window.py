@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QFontDatabase, QFontInfo, QFontMetrics
-from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication, QLineEdit, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QApplication,
+    QLabel,
+    QLineEdit,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from inspector.formats.drawing.font_metrics import FONT_FAMILY
@@ -19,6 +26,9 @@ from ui.actions.panels import PANELS
 from ui.frame_times.plotted_frames import NO_SCENE_TEXT
 from ui.kit.filter_line import FilterLine
 from ui.kit.guards import faults
+from ui.kit.theme import ColorRole, Theme
+from ui.window.main_window import MainWindow
+from ui.window.settings import SettingsFile
 
 
 def test_that_every_panel_is_in_its_place(qtbot: QtBot, tmp_path: Path) -> None:
@@ -45,6 +55,22 @@ def test_that_a_window_that_is_deleted_while_it_is_shown_goes_in_good_order(
 
     assert exceptions == []
     assert faults == set()
+
+
+def test_that_what_is_seen_before_the_panels_has_the_colors_of_the_theme(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    theme, settings_file = Theme("dark"), SettingsFile(tmp_path / "settings.json")
+    window = MainWindow(theme, settings_file, settings_file.load())
+    qtbot.addWidget(window)
+
+    window.show()
+    QApplication.processEvents()
+    said = window.centralWidget()
+
+    assert isinstance(said, QLabel)
+    assert said.alignment() == Qt.AlignmentFlag.AlignCenter
+    assert said.palette().color(said.foregroundRole()) == theme.color(ColorRole.MUTED)
 
 
 def test_that_the_title_names_the_scene(qtbot: QtBot, tmp_path: Path) -> None:
