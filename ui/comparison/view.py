@@ -65,7 +65,7 @@ _HANDLE: Final = 8
 _TWO: Final = 2
 #: A narrower view leaves out the texts beside the numbers in the tiles.
 _LEAST_WITH_ASIDES: Final = 1160
-#: A narrower view leaves out the tiles altogether.
+#: A narrower view has the tiles in one line, in place of what the plot says without the pointer.
 _LEAST_WITH_TILES: Final = 880
 _TILES: Final = ("P50", "P99", "Longest", "Over budget")
 _DROPS: Final = frozenset({QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop})
@@ -155,9 +155,11 @@ class ComparisonView(QWidget):
         doing = (self.progress, self.cancel_button)
         top = bar(self.row, *choosing, REST, *doing, *leaving, margins=(_SIDE, 8, _SIDE, 8))
         texts = in_column(self.verdict, self.remarks, self.problem, REST, spacing=2)
-        fill_across(self._tiles, *self.tiles)
-        said = in_row((texts, 1), self._tiles, margins=(_SIDE, 0, _SIDE, 8))
-        said.setAlignment(self._tiles, Qt.AlignmentFlag.AlignTop)
+        self._tile_row = fill_across(self._tiles, *self.tiles)
+        # Tiles that have no room are left out, rather than making the window wider.
+        self._tiles.setMinimumWidth(1)
+        self._said = in_row((texts, 1), self._tiles, margins=(_SIDE, 0, _SIDE, 8))
+        self._said.setAlignment(self._tiles, Qt.AlignmentFlag.AlignTop)
         left, right = self._beside_table, self._place_of_table
         kinds_of_it = self.kind_buttons.buttons()
         title = yielding_caption("How long frames took")
@@ -167,8 +169,8 @@ class ComparisonView(QWidget):
         parts = (left, 2), (right, 3)
         self._splitter = splitter(Qt.Orientation.Horizontal, *parts, sizes=(420, 640))
         fill(self._lower, (self._splitter, 1))
-        above = bar((self.reading, 1), margins=(_SIDE, 0, _SIDE, 0))
-        fill(self, top, said, above, (self.plot, 1), self._lower, spacing=0)
+        self._above = bar((self.reading, 1), margins=(_SIDE, 0, _SIDE, 0))
+        fill(self, top, self._said, self._above, (self.plot, 1), self._lower, spacing=0)
 
     def _connect(self) -> None:
         self._background.progressed.connect(self._on_progress)
@@ -341,11 +343,16 @@ class ComparisonView(QWidget):
             numbers_of = first_numbers(together[0], together[1], budget_ms)
             for tile, shown in zip(self.tiles, numbers_of, strict=False):
                 tile.set_value(shown.after, shown.change, before=shown.before)
+        self._fit_tiles()
 
     @Slot(str)
     def _set_reading(self, text: str) -> None:
         has_one = bool(self.sides) and len(self.sides[0].sources) == 1
         self.reading.set_text(text or (_FILLED if has_one else _LINES))
+        if self._is_narrow:
+            has_tiles = not text and bool(self.tiles[0].value.text())
+            self._tiles.setVisible(has_tiles)
+            self.reading.setHidden(has_tiles)
 
     @Slot(int)
     def _on_kind_chosen(self, number: int) -> None:
@@ -429,6 +436,27 @@ class ComparisonView(QWidget):
             beside, of_table = self._splitter.sizes()
             self._splitter.setSizes([beside - lacking, of_table + lacking])
 
+    @property
+    def _is_narrow(self) -> bool:
+        return self.width() < _LEAST_WITH_TILES * text_scale(self)
+
+    def _fit_tiles(self) -> None:
+        """Put the tiles beside the verdict, or in one line below it, as many as have room."""
+        is_narrow = self._is_narrow
+        place = self._above if is_narrow else self._said
+        if place.indexOf(self._tiles) < 0:
+            place.addWidget(self._tiles, 0, Qt.AlignmentFlag.AlignTop)
+            for tile in self.tiles:
+                tile.set_flat(is_flat=is_narrow)
+        between = self._tile_row.spacing()
+        room = self.width() - 2 * _SIDE + between
+        for tile in self.tiles:
+            room -= tile.sizeHint().width() + between if is_narrow else 0
+            tile.setVisible(bool(tile.value.text()) and room >= 0)
+        self._tiles.show()
+        self.reading.show()
+        self._set_reading("")
+
     def _fit_remarks(self) -> None:
         """Leave out the caveats where the frames need the room."""
         self.remarks.setVisible(bool(self.remarks.text()) and not is_low(self))
@@ -441,10 +469,9 @@ class ComparisonView(QWidget):
         self._fit_remarks()
         # Fit the table in the next turn, when the layout has placed the parts.
         self._table_fit.start()
-        # In a narrow view the verdict takes the room of the tiles; the table has their numbers.
-        self._tiles.setHidden(self.width() < _LEAST_WITH_TILES * scale)
         for tile in self.tiles:
             tile.aside.setVisible(self.width() >= _LEAST_WITH_ASIDES * scale)
+        self._fit_tiles()
         self._zones.setGeometry(self.rect())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLabel, QWidget
 
 from inspector.tokens import size_by_height
 
@@ -72,13 +72,23 @@ class Tile(QWidget):
             in_type(small, "small", is_muted=True)
         self.set_type(size)
         in_type(self.before, "query", is_muted=True)
-        row = in_row(self.before, self.value, self.link, self.aside, REST, spacing=8)
-        fill(self, self.title, row, margins=(12, 0, 12, 0), spacing=0)
+        self._row = in_row(self.before, self.value, self.link, self.aside, REST, spacing=8)
+        self._box = fill(self, self.title, self._row, margins=(12, 0, 12, 0), spacing=0)
         self.before.hide()
 
     def set_type(self, size: str) -> None:
         for large in (self.value, self.link):
             in_type(large, size)
+
+    def set_flat(self, *, is_flat: bool) -> None:
+        """Have the name beside the numbers, in the size of text, or above them."""
+        flat = QBoxLayout.Direction.LeftToRight
+        self._box.setDirection(flat if is_flat else QBoxLayout.Direction.TopToBottom)
+        self._box.setContentsMargins(*((0, 0, 12, 0) if is_flat else (12, 0, 12, 0)))
+        self._box.setSpacing(8 if is_flat else 0)
+        self._row.setSpacing(4 if is_flat else 8)
+        in_type(self.before, "text" if is_flat else "query")
+        self.set_type("strong" if is_flat else "heading")
 
     def set_value(
         self, text: str, aside: str = "", *, before: str = "", is_link: bool = False

@@ -271,11 +271,21 @@ def test_that_numbers_of_both_sides_are_seen_first(view: ComparisonView, tmp_pat
         ("Longest", "60.0 →", "30.0 ms", "−50 %"),
         ("Over budget", "2 →", "1", "−50 %"),
     ]
-    # In a narrow view the verdict has their room.
-    view.resize(600, 400)
+    # In a narrow view they are in one line, in place of what the plot says.
+    view.resize(700, 400)
+    QApplication.processEvents()
+    assert all(tile.isVisible() and tile.width() >= tile.sizeHint().width() for tile in view.tiles)
+    assert not view.reading.isVisible()
+    assert view.tiles[0].title.y() == view.tiles[0].value.y()
+    view.plot.frames_read.emit("frame 7: 10.2 ms")
+    assert view.reading.isVisible()
     assert not any(tile.isVisible() for tile in view.tiles)
+    view.plot.frames_read.emit("")
+    view.resize(400, 400)
+    assert [tile.isVisible() for tile in view.tiles] == [True, True, False, False]
     view.resize(1_280, 800)
     assert all(tile.isVisible() for tile in view.tiles)
+    assert view.tiles[0].title.y() < view.tiles[0].value.y()
     # Of three sides, the numbers of two would stand for all.
     view.add([Source.of_file(capture(tmp_path / "c.csv", [9.0, 9.2] * 50))])
     view.finish()
