@@ -429,6 +429,24 @@ def test_that_timers_of_textual_are_named_after_the_functions_that_they_call() -
     assert {site.rpartition(" in ")[2] for site in sites} == called
 
 
+def test_that_a_sleep_in_a_task_of_asyncios_is_named_after_what_waits_for_it() -> None:
+    with followed() as (loop, adapter, sink):
+
+        async def polls() -> None:
+            await asyncio.wait_for(asyncio.sleep(0.001), 60)
+            await asyncio.gather(asyncio.sleep(0.001), asyncio.sleep(0.001))
+            await asyncio.create_task(asyncio.sleep(0.001))
+
+        loop.run_until_complete(polls())
+        texts, events = adapter.program.texts, sink._waiting
+        names = {texts[b] for _, kind, _, _, b in events if kind == TIMER_ADDED}
+        sites = {texts[a] for _, kind, _, a, _ in events if kind == TIMER_ORIGIN}
+
+    name = polls.__qualname__
+    assert {each for each in names if each.startswith("sleep")} == {f"sleep in {name}"}
+    assert all(site.endswith(f"in {name}") for site in sites)
+
+
 @pytest.mark.parametrize("is_left_out", [False, True])
 def test_that_the_timer_of_a_sleep_that_comes_again_is_as_asyncio_makes_it(
     *, is_left_out: bool

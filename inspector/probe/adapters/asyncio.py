@@ -554,7 +554,7 @@ class LoopHooks:
         if given.startswith("Task-"):
             given = ""
         names = self._adapter.names
-        if names.called_by(task) is not None:
+        if names.called_by(task) is not None or names.asker_of(task) is not None:
             return names.name_and_site(handle, frame)
         place = (0, 0) if frame is None else (id(frame.f_code), frame.f_lasti)
         key = (place, getattr(task.get_coro(), "__qualname__", ""), given)

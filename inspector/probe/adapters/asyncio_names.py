@@ -32,6 +32,7 @@ class TimerNames:
         """Read what is needed of ``asyncio.base_events``, here named ``module``."""
         self.program = program
         self.current_task = module.tasks.current_task
+        self.sleep_file = module.tasks.sleep.__code__.co_filename
         self.sleep_callback = module.futures._set_result_unless_cancelled
         # The code by which loops call callbacks; frames outside of it run the loop.
         self.callers = {module.events.Handle._run.__code__}
@@ -46,6 +47,8 @@ class TimerNames:
         purpose = _PURPOSES.get(name)
         if purpose is not None:
             task = self.current_task(handle._loop)
+            if task is not None and (asker := self.asker_of(task)) is not None:
+                return self._waiting_name_and_site(purpose, asker)
             name = purpose if task is None else f"{purpose} in {self.task_name(task, frame)}"
         while frame is not None and program.is_hidden(frame):
             frame = frame.f_back
@@ -56,6 +59,23 @@ class TimerNames:
         if (task := self.current_task(handle._loop)) and (called := self.called_by(task)):
             return name, self._site_of(called)
         return name, 0 if own is None else program.code_site(own.f_code, own.f_lineno)
+
+    def asker_of(self, task: Any) -> Any:
+        """Return the task that waits for one that runs a coroutine of asyncio; ``None`` for others.
+
+        ``gather(sleep(1))`` makes such a task, and before Python 3.12 ``wait_for(sleep(1), 2)``.
+        """
+        coroutine = task.get_coro()
+        code = getattr(coroutine, "cr_code", None)
+        if code is None or code.co_filename != self.sleep_file:
+            return None
+        for callback, _ in task._callbacks or ():
+            waiter = _future_behind(callback)
+            for wakes, _ in getattr(waiter, "_callbacks", None) or ((callback, None),):
+                asker: Any = getattr(wakes, "__self__", None)
+                if hasattr(asker, "get_coro"):
+                    return asker
+        return None
 
     @staticmethod
     def called_by(task: Any) -> Any:
@@ -112,7 +132,7 @@ class TimerNames:
         for each in getattr(awaited, "_callbacks", None) or ():
             task: Any = getattr(each[0], "__self__", None)
             if hasattr(task, "get_coro"):
-                return self._waiting_name_and_site(purpose, task)
+                return self._waiting_name_and_site(purpose, self.asker_of(task) or task)
         return (name, self._site_of(callback)) if purpose is None else (purpose, 0)
 
     def _waiting_name_and_site(self, purpose: Optional[str], task: Any) -> tuple[str, int]:
@@ -133,6 +153,14 @@ class TimerNames:
         if called := self.called_by(task):
             site = self._site_of(called)
         return f"{purpose} in {name}", site
+
+
+def _future_behind(callback: Any) -> Any:
+    """Return the future that a callback of ``wait_for`` or ``gather`` sets; ``None`` for others."""
+    if isinstance(callback, partial):
+        return callback.args[0] if callback.args else None
+    names = getattr(getattr(callback, "__code__", None), "co_freevars", ())
+    return callback.__closure__[names.index("outer")].cell_contents if "outer" in names else None
 
 
 def called_by_tornado(handle: Any) -> Any:
