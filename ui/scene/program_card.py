@@ -8,7 +8,7 @@ from typing import Final
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from inspector.sessions.session import AttachedProgram, AttachesPrograms
+from inspector.sessions.session import AttachedProgram, AttachesPrograms, SessionPhase
 
 from ..kit.labels import ElidedLabel, color_text, plain_label
 from ..kit.layouts import REST, bar, fill, tool_button
@@ -70,7 +70,8 @@ class ProgramCard(QWidget):
     def state(self) -> str:
         program, count = self._program, len(self._programs)
         if program is None:
-            return "connecting"
+            is_waiting = self._bridge.status.phase is SessionPhase.WAITING
+            return "connecting" if is_waiting else "not attached"
         return f"{program.state}, 1 of {count}" if count > 1 else program.state
 
     @Slot()

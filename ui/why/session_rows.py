@@ -188,6 +188,8 @@ def _timer_rows(session: Session, status: SessionStatus, timeline: Timeline) -> 
         return []
     if status.phase is SessionPhase.WAITING:
         return [answer(without_quotes(status.message))]
+    if isinstance(session, AttachesPrograms) and status.phase is SessionPhase.FAILED:
+        return [answer("It is not attached.")]
     pending = len(timeline.timers)
     runs = "Running" if timeline.is_running else "Held"
     if isinstance(session, AttachesPrograms) and status.phase is SessionPhase.ENDED:

@@ -612,12 +612,13 @@ class AttachedSession:
         self._looked_after_ns = now_ns
         self._is_reachable = self.acceptor.is_reachable
         opened = self._opened
+        if opened is None and self.opening_problem is not None:
+            self._finish(str(self.opening_problem), self.now_ns)
         if opened is None or self._joined.attached():
             return
-        if self.programs:
-            if not opened.may_bring_more():
-                self._finish(self._last_end, self.now_ns)
-        elif problem := self._why_no_probe(opened) or opened.problem():
+        if self.programs and not opened.may_bring_more():
+            self._finish(self._last_end, self.now_ns)
+        elif not self.programs and (problem := self._why_no_probe(opened) or opened.problem()):
             # The program may have connected before it ended.
             is_connecting = self.acceptor.connecting_since_ns is not None
             self._handle_news()

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
@@ -17,6 +18,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.commands.transport import Hold
+from inspector.errors import AttachError
 from inspector.sessions.attached.doors.launch import Launch
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.recorded import RecordedSession
@@ -42,6 +44,16 @@ from ui.window.dialogs.open_program import OpenProgramDialog
 
 SERVER, LOOP = 2, 3
 WHY = "The loop has no clock that could be replaced."
+
+
+class ClosedDoor:
+    """A door that does not open."""
+
+    title = "init"
+
+    def open(self, _acceptor: object) -> NoReturn:
+        message = "init (1) cannot be attached late: it is not a Python program."
+        raise AttachError(message)
 
 
 class ProgramInWindow:
@@ -283,6 +295,23 @@ def test_that_the_end_of_a_program_is_a_notice_and_the_timeline_stays(
     # That it allows nothing any more need not be said of each thing.
     said = [row.text for row in limit_rows(attached.session, SERVER)]
     assert "What the program does not allow" not in said
+
+
+def test_that_a_program_that_cannot_be_attached_is_not_said_to_connect_or_to_be_held(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path, scene=None)
+    shell.bridge.open_door(ClosedDoor())
+    session = shell.bridge.session
+    assert isinstance(session, AttachedSession)
+    qtbot.waitUntil(lambda: session.status.phase is SessionPhase.FAILED)
+    qtbot.waitUntil(lambda: not session.expects_news)
+
+    (row,) = _timer_rows(session, session.status, session.timeline)
+    card = shell.window.findChild(ProgramCard)
+    assert card is not None
+    assert (row.text, card.state) == ("It is not attached.", "not attached")
+    shell.bridge.close()
 
 
 def test_that_detaching_lets_the_program_go_on(attached: ProgramInWindow) -> None:
