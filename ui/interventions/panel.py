@@ -218,6 +218,11 @@ class InterventionsPanel(TablePanel):
         self.view.scrollToBottom()
 
     @override
+    def detail_of(self, row: int) -> str:
+        entry = self.model.rows[row].entry
+        return entry.outcome if entry.refusal else ""
+
+    @override
     def why_empty(self) -> str:
         if self._bridge.session is None:
             return "No interventions: no scene is loaded."

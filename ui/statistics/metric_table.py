@@ -105,5 +105,10 @@ class MetricTable(TablePanel):
         self.options_changed.emit()
 
     @override
+    def detail_of(self, row: int) -> str:
+        found = self.model.rows[row]
+        return f"{found.metric.name}: {_detail(found)}"
+
+    @override
     def why_empty(self) -> str:
         return "There are no frames."

@@ -158,7 +158,7 @@ class CallColumn(ColumnEnum):
     REMAINING = _column(
         "Due in", lambda row: due_in_text(row.call, row.at_ns),
         "Session time until the next call, or what it waits for", _due_in_tip,
-        sample="waits: the enemies", least="every frame", is_number=True)
+        sample="waits: the enemies", least="waits: enemies", is_number=True)
     DUE_SESSION = _column(
         "Due at (m:s)",
         lambda row: _instant(row.call.session_due_ns, "–" if row.waits else ""),

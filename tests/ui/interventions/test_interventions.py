@@ -98,6 +98,25 @@ def test_that_a_click_elsewhere_undoes_nothing(stand: Stand) -> None:
     assert stand.results() == ["done", "done"]
 
 
+def test_that_a_refusal_is_whole_where_the_other_columns_leave_room(stand: Stand) -> None:
+    stand.panel.resize(1_400, 300)
+    stand.session.submit(PauseClock(999))
+    stand.refresh()
+    QApplication.processEvents()
+    view = stand.panel.view
+    (said,) = stand.results()
+    assert said == "refused: There is no clock 999 any more."
+
+    width = view.columnWidth(InterventionColumn.RESULT)
+
+    assert width >= view.fontMetrics().horizontalAdvance(said)
+    assert stand.panel.detail.isHidden()
+    stand.panel.resize(700, 300)
+    view.setCurrentIndex(stand.panel.model.index(0, 0))
+    assert stand.panel.detail.text() == said
+    assert stand.panel.detail.isVisible()
+
+
 def test_that_the_button_undoes_the_marked_row_and_nothing_else(stand: Stand) -> None:
     stand.session.submit(PauseClock(GAME))
     stand.session.submit(AddMark("x"))

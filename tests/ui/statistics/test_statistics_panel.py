@@ -112,6 +112,18 @@ def test_that_every_tool_has_its_own_rows(world: World) -> None:
     assert "Source: recomputed from FrameView's logs" in (detail(row) or "")
 
 
+def test_that_the_formula_of_the_marked_row_is_whole_below_the_table(world: World) -> None:
+    world.pass_frames(100)
+    table = world.panel.table
+    assert table.detail.isHidden()
+
+    row = next(n for n, row in enumerate(table.model.rows) if row.metric.id == "frameview.low-1")
+    table.view.setCurrentIndex(table.model.index(row, MetricColumn.NAME))
+
+    assert table.detail.text() == "1% Low FPS: 1000 / mean of the ⌊0.01 n⌋ + 1 longest f"
+    assert not table.detail.isHidden()
+
+
 def test_that_a_range_chosen_in_the_plot_restricts_the_distribution(world: World) -> None:
     world.pass_frames(100)
     world.frame_times.plot.view.choose_frames((1, 10))

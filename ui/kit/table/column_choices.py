@@ -300,6 +300,7 @@ class ColumnChoices(QObject):
             yield column, self._table.width_for(column.spec.sample) + (column in apart) * GAP
         for column in in_turn:
             yield column, self._sample_width(column) + (column in apart) * GAP
+        yield from self._widest.items()
         if first in self._of_names and any(each.spec.yields for each in self._columns):
             yield first, round(_WIDE_NAMES * self._sample_width(first))
         # The rest goes to the last column without a sample, else to the first column.

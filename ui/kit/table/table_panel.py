@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from ..filter_line import FilterLine
 from ..guards import guarded
-from ..labels import ElidedLabel
+from ..labels import ElidedLabel, WrappedLabel
 from ..layouts import bar, fill
 from ..theme import Theme
 from .models import ListTableModel
@@ -40,7 +40,11 @@ class TablePanel(QWidget):
         self.notice = view.notice
         self.filter_line = FilterLine(filter_hint)
         self.count_label = ElidedLabel(", ", " ")
+        # What of the current row may have no room in its cells
+        self.detail = WrappedLabel()
+        self.detail.setContentsMargins(6, 0, 6, 2)
         view.make_menu = self.make_menu
+        view.selectionModel().currentRowChanged.connect(self._on_current_row_changed)
         view.doubleClicked.connect(self.activate)
         for key in ENTER:
             view.on(key, self._activate_current)
@@ -54,7 +58,7 @@ class TablePanel(QWidget):
         The filter gets twice as much of the room as a tool that stretches by 1.
         """
         top = bar((self.filter_line, 2), *tools, self.count_label)
-        fill(self, top, (self.view, 1))
+        fill(self, top, (self.view, 1), self.detail)
         self._apply_theme()
 
     def make_menu(self, row: int) -> QMenu:
@@ -76,6 +80,14 @@ class TablePanel(QWidget):
         model = self.view.model()
         assert isinstance(model, ListTableModel), "others say what a filter is for them"
         model.set_filter(text)
+
+    def detail_of(self, row: int) -> str:  # noqa: ARG002 - for the panels that have one
+        """Return what is said of a row below the table, or nothing."""
+        return ""
+
+    @Slot(QModelIndex)
+    def _on_current_row_changed(self, index: QModelIndex) -> None:
+        self.detail.set_text(self.detail_of(index.row()) if index.isValid() else "")
 
     @Slot()
     def _activate_current(self) -> None:
