@@ -325,6 +325,21 @@ def test_that_track_events_of_perfetto_are_slices(tmp_path: Path) -> None:
     assert stream.interval_ns.tolist() == [0] + [16_000] * 5
 
 
+def test_that_texts_of_before_are_no_longer_valid_once_a_packet_says_so(tmp_path: Path) -> None:
+    names = bytes_field(12, bytes_field(2, number_field(1, 1) + bytes_field(2, b"update")))
+    content = packet(number_field(10, 3) + names) + begin(0, 8, name_iid=1) + end(9, 8)
+    content += packet(number_field(10, 3) + number_field(13, 2))
+    content += begin(20, 8, name_iid=1) + end(29, 8)
+    content += packet(number_field(10, 3) + number_field(13, 1))
+    content += begin(40, 8, name_iid=1) + end(49, 8)
+
+    slices = opened(tmp_path, content).slices
+    assert slices is not None
+    assert [slices.names[each] for each in slices.name.tolist()] == [
+        *("update", "update", "(no name)")
+    ]
+
+
 def test_that_packets_may_be_compressed_and_count_time_from_each_other(tmp_path: Path) -> None:
     clock = bytes_field(
         6,

@@ -77,6 +77,17 @@ def test_that_names_are_text_in_markdown_too(tmp_path: Path) -> None:
     assert len(rules) == 2
 
 
+@pytest.mark.parametrize("suffix", [".json", ".csv", ".html", ".md"])
+def test_that_letters_of_names_are_written_as_they_are(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"c{suffix}"
+
+    write_comparison(differences([run("früh", 10, 11), run("遅い", 12, 13)]), path)
+
+    text = path.read_text(encoding="utf-8")
+    assert "früh" in text
+    assert "遅い" in text
+
+
 def test_that_every_run_has_a_line_that_ends_where_it_does() -> None:
     runs = [
         AlignedRun(name, np.full(count, 10 * MS), np.arange(1, count + 1) * 10 * MS)
