@@ -299,6 +299,29 @@ def test_that_a_single_frame_that_is_missing_is_said(tmp_path: Path) -> None:
     assert note == f"1 frame is missing from frame {first} on."
 
 
+@pytest.mark.parametrize("share", [0, 0.5])
+def test_that_from_where_on_frames_are_damaged_is_said_if_some_are_before(
+    tmp_path: Path, log: EventLog, share: float
+) -> None:
+    path = record(log, tmp_path / "a.tlrec", portion=400)
+    connection = sqlite3.connect(path)
+    with connection:
+        rows = connection.execute("SELECT first_frame FROM frame_chunks ORDER BY 1").fetchall()
+        (first,) = rows[int(share * (len(rows) - 1))]
+        connection.execute("UPDATE frame_chunks SET crc = crc + 1 WHERE first_frame = ?", (first,))
+    connection.close()
+    past = open_recording(path)
+
+    past.state_before(past.end)
+
+    before_ns = folded(log, log.end).frames.at_ns[first - 1] if first else None
+    where = "" if before_ns is None else f" from {format_instant(before_ns)} on"
+    assert past.notes[0] == (
+        f"The file is damaged{where}: not all of its frames can be read"
+        f" (the frames from {first:,} on are damaged)."
+    )
+
+
 @pytest.mark.parametrize(
     ("share", "where"),
     [

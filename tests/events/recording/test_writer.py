@@ -251,6 +251,27 @@ def test_that_a_slow_disk_does_not_make_memory_grow(
     recorder.stop()
 
 
+def test_that_pictures_that_wait_for_a_slow_disk_are_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "_PICTURES_WAITING", 10)
+    recorder = RecordingWriter(tmp_path / "a.tlrec", EventLog())
+    is_slow = True
+    monkeypatch.setattr(RecordingWriter, "is_recording", property(lambda _recorder: is_slow))
+
+    for frame in (1, 2, 3, 3, 4):
+        recorder.add_picture(frame, b"sixten")
+
+    # Up to the limit, and the one that reaches beyond; a frame that is drawn again counts once.
+    assert (recorder._pictures_waiting, recorder.lost_pictures) == (12, 2)
+    recorder._pictures_taken = 6
+    recorder.add_picture(5, b"sixten")
+    assert (recorder._pictures_waiting, recorder.lost_pictures) == (18, 2)
+    is_slow = False
+    recorder.add_picture(6, b"sixten")
+    assert (recorder._pictures_waiting, recorder.lost_pictures) == (18, 2)
+
+
 def test_that_a_file_that_exists_is_not_replaced(tmp_path: Path) -> None:
     path = tmp_path / "a.tlrec"
     path.write_text("mine")
