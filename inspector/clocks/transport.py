@@ -72,8 +72,6 @@ class Transport:
         self._cut_ns = 0
         self._is_finishing = False
         self._is_busy = False
-        # Whether the transport was held during the current or last frame.
-        self._was_held = False
         # Virtual time stops with the tree; a real source runs on between wakes.
         self._is_virtual = isinstance(source, ManualTimeSource)
         if isinstance(source, ManualTimeSource):
@@ -243,6 +241,7 @@ class Transport:
         interval_ns = at_ns - self._last_frame_ns + self._cut_ns
         cut_ns, self._cut_ns = self._cut_ns, 0
         self._last_frame_ns = at_ns
+        # Holding in the frame sets it.
         self._was_held = False
         if self.on_frame is not None:
             self.on_frame(interval_ns, cut_ns)

@@ -139,6 +139,13 @@ def test_that_a_timer_that_is_not_due_says_when_it_fires_and_why_it_takes_so_lon
         "At an effective rate of 0.5 that takes 19.0 s of session time.",
         "“enemies” runs at ×½ since it was created.",
     ]
+    assert [reason.is_number for reason in explanation.reasons] == [
+        False,
+        False,
+        True,
+        False,
+        False,
+    ]
 
 
 LONG_PAUSE = """

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from inspector.analysis.evidence import Explanation
+from inspector.analysis.evidence import Explanation, Reason
 from inspector.analysis.explain.blocker_reasons import ranked_blockers
 from inspector.analysis.explain.explain import explain
 from inspector.calls.blockers import Blocker, BlockerKind
@@ -80,6 +80,11 @@ def stand(tmp_path: Path) -> Iterator[Stand]:
     stand.session.close()
 
 
+def reason_with(explanation: Explanation, text: str) -> Reason:
+    (found,) = [reason for reason in explanation.reasons if text in reason.text]
+    return found
+
+
 def texts(explanation: Explanation) -> str:
     return "\n".join(reason.text for reason in explanation.reasons)
 
@@ -94,6 +99,7 @@ def test_that_a_frame_timer_waits_for_a_time_of_its_scheduler(stand: Stand) -> N
         "It is due at 00:02.000 in the time of “calls”, which is at 00:01.000; 1.00 s remain. It "
         "is called in the first frame that reaches it."
     )
+    assert reason_with(explanation, "It is due at").is_number
 
 
 def test_that_an_update_is_called_in_every_frame(stand: Stand) -> None:

@@ -166,6 +166,19 @@ def test_that_timers_of_an_unknown_kind_are_refused(kind: int) -> None:
         keyframes._fill_timers(Timeline(log.strings), block, sound)
 
 
+@pytest.mark.parametrize("kind", TimerKind)
+def test_that_timers_of_every_kind_are_read_back(kind: TimerKind) -> None:
+    log = scene_log("1", 1)
+    whole, timeline = folded(log, log.end), Timeline(log.strings)
+    timeline.clocks = whole.clocks
+    block = keyframes.timer_block(whole)
+    block[TIMER_COLUMNS.index("kind"), :] = kind
+
+    keyframes._fill_timers(timeline, block, Soundness(len(log.strings), int))
+
+    assert {timeline.timers.row(each).kind for each in timeline.timers.ids()} == {kind}
+
+
 @pytest.mark.parametrize("field", ["name", "created", "defined", "line", "what"])
 def test_that_a_task_of_a_text_that_is_not_there_is_refused(field: str) -> None:
     sound = Soundness(5, int)
