@@ -148,7 +148,7 @@ class SchedulerCommand(MemberCommand, frozen=True):
 class PauseFromPriority(SchedulerCommand, frozen=True):
     """Pause every target of a scheduler from a priority on."""
 
-    words: ClassVar = "pause everything in {subject} from priority {min_priority} on"
+    words: ClassVar = "pause everything in {subject} from priority {min_priority:,} on"
     cannot_be: ClassVar = "paused from a priority on"
 
     min_priority: int
