@@ -186,6 +186,27 @@ def test_that_the_changes_that_cost_most_are_named_and_the_others_counted(tmp_pa
     stand.session.close()
 
 
+def test_that_changes_are_named_in_the_order_of_time(tmp_path: Path) -> None:
+    stand = Stand(
+        tmp_path,
+        """
+    def build(stage):
+        enemies = stage.root.child("enemies")
+        enemies.set_timeout(100, lambda: None, name="boss")
+        for at, seconds in ((1, 20), (30, 0.01), (40, 2)):
+            stage.root.set_timeout(at, enemies.pause)
+            stage.root.set_timeout(at + seconds, enemies.resume)
+    """,
+    )
+    stand.run(60)
+
+    _set, *pauses, _since, _due = texts(stand.explain("boss"))
+
+    assert pauses == [
+        f"The program paused “enemies” for {lasted}." for lasted in ("20.0 s", "10.0 ms", "2.00 s")
+    ]
+
+
 def test_that_one_more_change_is_counted_in_the_singular(tmp_path: Path) -> None:
     pauses = """
         def build(stage):

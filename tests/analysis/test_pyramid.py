@@ -68,6 +68,7 @@ def test_that_the_highest_value_of_any_range_is_found_at_its_first_place(
     place = pyramid.index_of_maximum(column[first:], start, stop, first=first)
 
     assert place == start + column[start:stop].argmax()
+    assert pyramid.index_of_maximum(column, start, stop) == place
 
 
 @pytest.mark.parametrize("length", [1_000_000, 1_000_077])

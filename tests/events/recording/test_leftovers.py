@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,24 @@ def test_that_stopping_hands_over_whatever_still_waits(
 
     assert recorder.problem == ""
     assert open_recording(tmp_path / "a.tlrec").end == 200
+
+
+def test_that_a_recording_that_is_forgotten_leaves_no_copy_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = record(marks(3), tmp_path / "a.tlrec")
+    path.with_name("a.tlrec-journal").write_bytes(b"left over")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+
+    past = open_recording(path)
+    assert list(temporary.iterdir())
+    assert past.end == 3
+    del past
+    gc.collect()
+
+    assert not list(temporary.iterdir())
 
 
 def test_that_half_a_character_ends_no_recording(tmp_path: Path) -> None:

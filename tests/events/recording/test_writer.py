@@ -375,6 +375,19 @@ def test_that_the_tables_read_well_in_any_shell(tmp_path: Path) -> None:
     assert query(path, names) == [(4,)]
 
 
+def test_that_timers_of_before_a_recording_are_in_its_table(tmp_path: Path) -> None:
+    whole = scene_log("1", 2)
+    start = whole.end // 2
+    before = folded(whole, start)
+    rest = EventLog.holding(whole.strings, whole.slice(start, whole.end), start, before)
+
+    path = record(rest, tmp_path / "a.tlrec")
+
+    told = query(path, "SELECT timer, label, added_ns FROM timers ORDER BY timer")
+    table = before.timers
+    assert told == sorted((row.id, row.label, None) for row in map(table.row, table.ids()))
+
+
 def timers_told(log: EventLog) -> dict[int, list[Any]]:
     """Return due time, interval, firings, lateness and end of each timer, event by event."""
     rows: dict[int, list[Any]] = {}
