@@ -241,6 +241,9 @@ class Clock:
 
 
 class Clocks:
+    # eventlet.monkey_patch() replaces locks that it finds in the variables of objects.
+    __slots__ = ("__dict__", "__weakref__", "lock")
+
     def __init__(self, now_ns: Callable[[], int] = monotonic_ns) -> None:
         self.now_ns = now_ns  # Gives the present instant
         self.lock = RLock()  # Held while clocks change

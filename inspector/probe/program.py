@@ -142,6 +142,9 @@ def _described(
 
 
 class Program(Texts):
+    # Not among its variables, for the same reason as the lock of its clocks.
+    __slots__ = ("_woken",)
+
     def __init__(self, name: str, now_ns: Callable[[], int] = monotonic_ns) -> None:
         super().__init__()
         # Takes events while an inspector is attached, else None: what every hook tests

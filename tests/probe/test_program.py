@@ -7,7 +7,7 @@ import sys
 import threading
 from collections import Counter
 from functools import partial
-from threading import Thread, current_thread
+from threading import Condition, RLock, Thread, current_thread
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 from unittest.mock import MagicMock
 
@@ -656,3 +656,15 @@ def test_that_what_a_timer_of_matplotlib_calls_is_its_name(monkeypatch: pytest.M
     monkeypatch.setattr(FigureTimer, "__module__", "matplotlib.backends.backend_x")
     assert module.name_of(animated._on_timer) == module.name_of(plain._on_timer) == "redraw"
     assert module.name_of(empty._on_timer) == "FigureTimer._on_timer"
+
+
+def test_that_a_library_that_replaces_locks_in_variables_does_not_find_those_of_clocks() -> None:
+    program = Program("game")
+    kinds = (type(RLock()), Condition)
+    assert isinstance(program.clocks.lock, kinds)
+    assert not [
+        each
+        for of in (program, program.clocks)
+        for each in vars(of).values()
+        if isinstance(each, kinds)
+    ]

@@ -270,7 +270,7 @@ KEEPS_TIME = "its timers are not seen, and keep the machine's time"
 #: call it, and what is missing.
 UNSEEN: tuple[tuple[str, str, str], ...] = (
     ("gevent", "gevent", KEEPS_TIME),
-    ("eventlet", "eventlet", KEEPS_TIME),
+    ("eventlet", "eventlet", "its timers are not seen, but follow Python's time"),
     ("wx", "wxPython", KEEPS_TIME),
     ("gi", "GLib", KEEPS_TIME),
     ("PyQt5.QtCore", "PyQt5", KEEPS_TIME),
