@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from functools import partial
 from threading import enumerate as enumerate_threads
 from threading import get_ident, main_thread
@@ -24,7 +25,7 @@ _PURPOSES = {
     "Timeout._on_timeout": "timeout",
     "_SelectorSocketTransport._on_timeout": "timeout",
 }
-_NUMBERED_TASK = re.compile(r"Task-\d+|(Timer|set_timer|set_interval)#\d+")
+_NUMBERED_TASK = re.compile(r"Task-\d+|QtTask|(Timer|set_timer|set_interval)#\d+")
 
 
 class TimerNames:
@@ -163,9 +164,21 @@ def _future_behind(callback: Any) -> Any:
     return callback.__closure__[names.index("outer")].cell_contents if "outer" in names else None
 
 
+def name_of_shot(program: Program, call: Any) -> str:
+    """Return the name of a single shot of Qt, by which PySide6.QtAsyncio calls its handles."""
+    name, names = name_of(call), getattr(program.adapters.get("asyncio"), "names", None)
+    if names is None or not name.startswith("QAsyncioHandle."):
+        return name
+    (handle,) = [cell.cell_contents for cell in call.__closure__]
+    return str(names.name_and_site(handle, sys._getframe())[0])
+
+
 def called_by_tornado(handle: Any) -> Any:
     """Return what a timer of Tornado's loop calls; ``None`` for other timers."""
-    if handle._args and getattr(handle._callback, "__qualname__", "") == "IOLoop._run_callback":
+    if (
+        getattr(handle, "_args", None)
+        and getattr(handle._callback, "__qualname__", "") == "IOLoop._run_callback"
+    ):
         periodic = periodic_of_tornado(handle)
         return handle._args[0] if periodic is None else periodic.callback
     return None

@@ -16,8 +16,8 @@ from weakref import ref
 
 from ..clocks import NothingDueError
 from ..kinds import INTERVAL_SKIP, TIMEOUT
-from ..program import drawn_by, name_of
-from . import Adapter
+from ..program import drawn_by
+from . import Adapter, asyncio_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -655,8 +655,8 @@ def _hook_single_shot(adapter: QtAdapter) -> None:
         program.guarded(adapter, add_started, timer, msec, call)
 
     def add_started(timer: Any, msec: int, call: Any) -> None:
-        number, precision = _value(timer.timerId()), timer.timerType()
-        adapter.loop().add(timer, number, msec, precision, is_once=True, name=name_of(call))
+        kind, name = timer.timerType(), asyncio_names.name_of_shot(program, call)
+        adapter.loop().add(timer, _value(timer.timerId()), msec, kind, is_once=True, name=name)
 
     core.QTimer.singleShot = staticmethod(timer_single_shot)
 

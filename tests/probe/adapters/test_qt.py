@@ -63,6 +63,21 @@ QTimer.singleShot(30, Qt.TimerType.PreciseTimer, lambda: say("precise"))
         assert [*receiver.timeline().timers.ids()] == []
 
 
+def test_that_sleeps_on_the_loop_of_qt_are_named_after_the_tasks_that_sleep() -> None:
+    code = """
+import asyncio
+from PySide6 import QtAsyncio
+async def poll():
+    while True:
+        await asyncio.sleep(0.005)
+QtAsyncio.run(poll())
+"""
+    python = python_with("PySide6")
+    with attached(HEAD.format(binding="PySide6") + code, python=python) as (receiver, _):
+        receiver.wait_for(lambda: receiver.firings()["sleep in poll"] >= 3)
+        assert set(receiver.timer_names().values()) == {"sleep in poll"}
+
+
 @pytest.mark.parametrize("binding", BINDINGS)
 def test_that_a_timer_that_becomes_a_single_shot_has_no_period_any_more(binding: str) -> None:
     code = """
