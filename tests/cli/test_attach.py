@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from inspector.exit_codes import ExitCode
 from inspector.sessions.attached.doors.door import Door
 from inspector.sessions.attached.doors.launch import Launched
 from inspector.sessions.attached.link import ProbeServer
+from inspector.vocabulary import CLOCK_RATE, TIMER_FIRED
 from tests.cli.answers import Run
 from tests.interpreters import VERSIONS, interpreter
 from tests.javascript import chromium, node
@@ -74,29 +76,41 @@ def test_that_a_program_of_any_python_is_launched_and_counted(
     assert "asyncio" in program["adapters"]
     assert version in program["runtime"]
     assert program["lost"] == 0
-    # Its own time passes as real time does, and its timers follow.
+    # Its own time passes as real time does, since before it was seen, and its timers follow.
     local_ns = _clock(values, "ticker.py")["local_ns"]
-    assert local_ns >= 900_000_000
+    assert values["took_ns"] <= local_ns <= _clock(values, "session")["local_ns"]
     assert 0 < timer["fired"] <= local_ns // 20_000_000
 
 
-def test_that_a_rate_slows_a_program_from_its_beginning(run: Run, ticker: Path) -> None:
-    values = _values(run, f"attach --seconds 1 --rate 1/4 --json {_PYTHON} {ticker} 1000 0")
+def test_that_a_rate_slows_a_program_from_its_beginning(
+    run: Run, ticker: Path, tmp_path: Path
+) -> None:
+    line = f"--rate 1/4 --record a.tlrec --json {_PYTHON} {ticker} 1000 0"
+    values = _values(run, f"attach --seconds 1 {line}")
     clock = _clock(values, "ticker.py")
     assert clock["rate"] == "0.25"
-    # It runs at full speed until the inspector has seen it.
-    assert clock["local_ns"] < 700_000_000
     assert values["timers"][0]["fired"] <= clock["local_ns"] // 20_000_000
+    with closing(open_recording(tmp_path / "a.tlrec")) as recording:
+        events = recording.events(recording.first, recording.end)
+        kinds = [kind for _, kind, _, _, _ in events]
+        # It runs at full speed until the inspector has seen it.
+        slowed = events[kinds.index(CLOCK_RATE) :]
+        fired_ns = [at_ns for at_ns, kind, _, _, _ in slowed if kind == TIMER_FIRED]
+        assert all(after - at >= 80_000_000 for at, after in pairwise(fired_ns))
 
 
-def test_that_a_program_is_held_before_its_first_frame(run: Run, ticker: Path) -> None:
-    ticker.write_text(_TICKER.replace("0.02", "0.4"))
-    values = _values(run, f"attach --seconds 1 --hold --json {_PYTHON} {ticker} 1000 0")
-    # Python and the probe take no time of the program; its clock is paused as soon as it is made,
-    # later where the machine is busy.
-    assert _clock(values, "ticker.py")["local_ns"] < 200_000_000
+def test_that_a_program_is_held_before_its_first_frame(
+    run: Run, ticker: Path, tmp_path: Path
+) -> None:
+    line = f"--hold --record a.tlrec --json {_PYTHON} {ticker} 1000 0"
+    values = _values(run, f"attach --seconds 1 {line}")
     assert _clock(values, "ticker.py")["state"].startswith("paused")
     assert values["timers"][0]["fired"] == 0
+    with closing(open_recording(tmp_path / "a.tlrec")) as recording:
+        state = recording.state_before(recording.end)
+        (timer,) = map(state.timers.row, state.timers.ids())
+        # Of its wait, no time has passed.
+        assert timer.due_ns - state.local_ns(timer.clock_id) == 20_000_000
 
 
 def test_that_a_held_program_goes_on_where_it_was(run: Run, ticker: Path) -> None:
@@ -105,7 +119,7 @@ def test_that_a_held_program_goes_on_where_it_was(run: Run, ticker: Path) -> Non
     )
     clock = _clock(values, "ticker.py")
     assert clock["state"] == "running"
-    assert clock["local_ns"] < 2_900_000_000
+    assert clock["local_ns"] <= _clock(values, "session")["local_ns"] - 1_000_000_000
     # What was due while it was held does not come at once.
     assert 0 < values["timers"][0]["fired"] <= clock["local_ns"] // 20_000_000
 
