@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from collections import Counter
 from contextlib import contextmanager
@@ -24,7 +25,7 @@ from inspector.analysis.lateness.attribution import Cause
 from inspector.analysis.lateness.late_calls import late_calls
 from inspector.analysis.lateness.words import lateness_text
 from inspector.cli.late import launched, watched
-from inspector.sessions.attached.doors.browser import Browser
+from inspector.sessions.attached.doors.browser import Browser, OpenedBrowser
 from inspector.vocabulary import EventKind
 from tests.late.programs import programs
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from inspector.analysis.lateness.late_calls import LateCall
-    from inspector.sessions.attached.doors.door import Door
+    from inspector.sessions.attached.doors.door import Door, ProbeAcceptor
     from tests.late.programs import LateProgram
 
 PYTHON = os.environ.get("TIMELINE_INSPECTOR_ADAPTERS_PYTHON", sys.executable)
@@ -43,9 +44,8 @@ OVER_NS = 120_000_000
 START_NS = 300_000_000
 _MANY = 100_000
 _SUFFIXES = {"python": "py", "node": "js", "page": "js"}
-#: Programs end by themselves, pages do not.
-_ALL_NS = 6_000_000_000
-_PAGE_NS = 2_500_000_000
+#: Programs end by themselves, on a busy machine later.
+_LONGEST_NS = 60_000_000_000
 _FIRST = {int(EventKind.TIMER_ADDED)}
 #: The worst calls of a program are judged, so that none counts for more than others.
 MOST_CALLS = 6
@@ -62,33 +62,59 @@ def late_in(program: LateProgram, folder: Path, python: str = PYTHON) -> list[La
             f'<!doctype html><body><script src="{path.name}"></script>'
         )
         # Of a page from a file, browsers do not tell which scripts made a frame long.
-        with serving(folder) as address:
-            url = f"{address}/{path.with_suffix('.html').name}"
-            return _late_behind(Browser(url, headless=True, grant="read-only"), _PAGE_NS)
+        page = Page(path.with_suffix(".html").name)
+        with page.served(folder):
+            return _late_behind(page)
     runs = python if program.runtime == "python" else "node"
-    return _late_behind(launched([runs, str(path)]), _ALL_NS)
+    return _late_behind(launched([runs, str(path)]))
 
 
-@contextmanager
-def serving(folder: Path) -> Iterator[str]:
-    """Serve the files of a folder; yields where."""
+class Page:
+    """A page in a browser of its own, which ends when the page asks its server for ``/done``."""
 
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
+    def __init__(self, name: str) -> None:
+        self.title = name
+        self._address = ""
+        self._opened: OpenedBrowser | None = None
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    def open(self, acceptor: ProbeAcceptor) -> OpenedBrowser:
+        browser = Browser(f"{self._address}/{self.title}", headless=True, grant="read-only")
+        self._opened = browser.open(acceptor)
+        return self._opened
+
+    def end(self) -> None:
+        assert self._opened is not None
+        assert self._opened.pid is not None
+        os.killpg(self._opened.pid, signal.SIGTERM)
+
+    @contextmanager
+    def served(self, folder: Path) -> Iterator[None]:
+        """Serve the files of a folder meanwhile."""
+        end = self.end
+
+        class Handler(SimpleHTTPRequestHandler):
+            def do_GET(self) -> None:
+                if self.path == "/done":
+                    end()
+                super().do_GET()
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        place = "127.0.0.1", 0
+        with ThreadingHTTPServer(place, partial(Handler, directory=str(folder))) as server:
+            Thread(target=server.serve_forever, daemon=True).start()
+            self._address = f"http://127.0.0.1:{server.server_port}"
+            yield
+            server.shutdown()
 
 
 class NotBegunError(Exception):
     """A program has ended before its loop turned: its library is not installed, or no display."""
 
 
-def _late_behind(door: Door, seconds: int) -> list[LateCall]:
-    with watched(door, seconds, io.StringIO()) as session:
+def _late_behind(door: Door) -> list[LateCall]:
+    with watched(door, _LONGEST_NS, io.StringIO()) as session:
         history = session.history
         began_ns = next((each[0] for each in history.events(0, _MANY) if each[1] in _FIRST), None)
         if began_ns is None:

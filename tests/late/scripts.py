@@ -1,6 +1,6 @@
 """JavaScript programs whose calls are late for a known reason, for Node and for pages.
 
-Each runs `job` twice while `tick` is due every 30 ms, for 1.9 seconds.
+Each runs `job` twice while `tick` is due every 30 ms, for 1.9 seconds; a page then asks for `done`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,11 @@ function crunch(ms = 250) {
   while (usedMs() < end) count++;
   return count;
 }
+"""
+
+#: What was seen is sent before the page ends.
+_DONE: Final = """
+function done() { setTimeout(() => fetch("done"), 200); }
 """
 
 #: By the name of what calls ``job``: whether a page is needed, and the code.
@@ -43,6 +48,7 @@ setTimeout(function stop() { clearInterval(ticking); process.exit(); }, 1900);
 setInterval(function tick() {}, 30);
 setTimeout(function work() { job(); }, 500);
 setTimeout(function work() { job(); }, 1200);
+setTimeout(done, 1900);
 """,
     # Called by the browser for other reasons, so that only its long animation frames tell who.
     "page-events": """
@@ -51,12 +57,14 @@ const { port1, port2 } = new MessageChannel();
 port1.onmessage = function handle() { job(); };
 setTimeout(function ask() { port2.postMessage(0); }, 500);
 setTimeout(function ask() { port2.postMessage(0); }, 1200);
+setTimeout(done, 1900);
 """,
     "page-frames": """
 setInterval(function tick() {}, 30);
 let frame = 0;
 function update() {
   if (++frame === 30 || frame === 70) job();
+  if (frame === 110) done();
   requestAnimationFrame(update);
 }
 requestAnimationFrame(update);
@@ -153,4 +161,4 @@ CALLED: Final = {"page-timers": "work", "page-events": "handle", "page-frames": 
 
 def script(fault: str, way: str) -> str:
     """Return a program."""
-    return f"{_HEAD}{FAULTS[fault][0]}{WAYS[way]}"
+    return f"{_HEAD}{_DONE if way in PAGES else ''}{FAULTS[fault][0]}{WAYS[way]}"

@@ -58,17 +58,12 @@ def test_that_late_calls_of_javascript_are_blamed_on_what_was_wrong(
 ) -> None:
     program = _PROGRAMS[name]
     chromium() if program.runtime == "page" else node()
-    named: set[tuple[str, str]] = set()
-    # On a busy machine, a browser may take longer to start than it is watched.
-    for _ in range(3):
-        mains = [call.lateness.main for call in late_in(program, tmp_path)]
-        named = {
-            (main.cause.value, main.culprit.place.function)
-            for main in mains
-            if main is not None and main.culprit is not None
-        }
-        if named:
-            break
+    mains = [call.lateness.main for call in late_in(program, tmp_path)]
+    named = {
+        (main.cause.value, main.culprit.place.function)
+        for main in mains
+        if main is not None and main.culprit is not None
+    }
     assert named == {(program.causes[0], program.culprits[0])}
 
 
