@@ -40,6 +40,8 @@ from ..plotting.own_view import OwnView
 
 #: Pixels per point of the picture at 100 % text, for which its small texts have the token's size.
 _SCALE: Final = TYPE["small"].px / 7.5
+#: The axis is left out where there is no room for so many rows above it.
+_LEAST_ROWS: Final = 2
 #: Points around a chart of drift, and the height of its title.
 _PAD: Final = 4.0
 _TITLE: Final = 14.0
@@ -142,8 +144,10 @@ class LabPlot(QAbstractScrollArea):
 
     @property
     def _room(self) -> int:
-        """Pixels of height for tracks, above the axis."""
-        return max(0, self.viewport().height() - round(AXIS * self._scale))
+        """Pixels of height for tracks, above the axis where there is room for it."""
+        height = self.viewport().height()
+        above_axis = height - round(AXIS * self._scale)
+        return above_axis if above_axis >= _LEAST_ROWS * self._row_height else height
 
     def _tracks(self) -> Tracks:
         shown, width = self.view.range, self.viewport().width() / self._scale
@@ -339,7 +343,8 @@ class LabPlot(QAbstractScrollArea):
                 items += tracks.run(row, top)
         width, room = self.viewport().width() / self._scale, self._room / self._scale
         clipped = Group("tracks", tuple(items), Box(0, 0, width, room))
-        self._paint(painter, (clipped, tracks.axis(room - 2)))
+        has_axis = self._room < self.viewport().height()
+        self._paint(painter, (clipped, tracks.axis(room - 2)) if has_axis else (clipped,))
         if self.current is not None and 0 <= self._firing < len(self.current.fired_ns):
             rect = self.row_rect(self.current)
             x = tracks.x(self.current.fired_ns[self._firing]) * self._scale

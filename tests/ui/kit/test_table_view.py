@@ -461,6 +461,19 @@ def test_that_a_name_is_cut_before_a_column_that_stays_is_out_of_sight(
     assert view.columnWidth(StayingColumn.LEGS) >= view.width_for("n" * 20)
 
 
+def test_that_rows_grow_with_larger_text(model: AnimalModel, qtbot: QtBot) -> None:
+    model.set_rows((STOOL,))
+    view = TableView(model, "Animals", {})
+    qtbot.addWidget(view)
+    view.show()
+    font = view.font()
+    font.setPixelSize(40)
+
+    view.setFont(font)
+
+    assert view.rowHeight(0) > 40
+
+
 def test_that_rows_have_the_colours_of_another_theme_at_once(
     model: AnimalModel, qtbot: QtBot
 ) -> None:

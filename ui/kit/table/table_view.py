@@ -141,6 +141,10 @@ def without_choosing(view: QAbstractItemView) -> Iterator[None]:
         selection.blockSignals(was_blocked)
 
 
+def _row_height(view: QTableView) -> int:
+    return view.fontMetrics().height() + _ROW_PADDING
+
+
 def set_up_table(view: QTableView, *, selects_many: bool = False) -> None:
     """Make whole rows selectable, all of one height, without a grid; Tab leaves the table."""
     modes = QAbstractItemView.SelectionMode
@@ -156,7 +160,7 @@ def set_up_table(view: QTableView, *, selects_many: bool = False) -> None:
     rows.setVisible(False)
     rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     rows.setMinimumSectionSize(8)
-    rows.setDefaultSectionSize(view.fontMetrics().height() + _ROW_PADDING)
+    rows.setDefaultSectionSize(_row_height(view))
     view.horizontalHeader().setHighlightSections(False)
 
 
@@ -326,6 +330,12 @@ class TableView(Arranging, PaintedTable):
             elif event.key() == key and is_plain(event):
                 return act
         return None
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange:
+            self.verticalHeader().setDefaultSectionSize(_row_height(self))
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
