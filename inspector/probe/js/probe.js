@@ -1050,7 +1050,8 @@
       this.active = this._active();
       this.schedule = this._opened();
       this.text = new Uint8Array(100);
-      this.times = this._times();
+      this.times = null;
+      this.busy = [];
       this.title = "";
       this.longAt = 0;
       this._begin(program.now());
@@ -1058,7 +1059,7 @@
 
     _begin(at) {
       this.longAt = this.readAt = at;
-      this.times = this._times();
+      this.times = this._times(at);
       this.profiler.profile((this.title = this._title()));
     }
 
@@ -1080,11 +1081,11 @@
     }
 
     /** For how long this thread has run, and was ready without a processor; `null` where not known. */
-    _times() {
+    _times(at) {
       if (this.schedule < 0) return null;
       const size = this.files.readSync(this.schedule, this.text, 0, this.text.length, 0);
       const [run, ready] = String.fromCharCode(...this.text.subarray(0, size)).split(" ");
-      return { run: +run, ready: +ready, active: this.active };
+      return { at, run: +run, ready: +ready, active: this.active };
     }
 
     /** Tell of the long turns until now, if the loop has been busy; `isLate`: a timer was. */
@@ -1101,17 +1102,19 @@
         this._stop();
         return;
       }
-      this.times = this._times();
+      this.times = this._times(at);
       // The profiler interrupts a loop without work, which makes that look like work to Node.
       const used = before === null ? worked : this.times.run + this.times.ready - before.run - before.ready;
       const wasLong = worked >= LONG_NS && (isLate || used >= LONG_NS / 2 || worked >= 5 * LONG_NS);
+      if (wasLong && before !== null) this.busy.push({ before, now: this.times });
       const isLong = wasLong && at >= this.restsUntil;
       if (!isLong && at - this.readAt < RING_NS) return;
       this.isReading = true;
       const began = this.host.performanceNow();
       const { latest } = this.program.sender;
       const profile = this._read();
-      if (isLong && profile !== null && this._tell(profile, latest, at, before) > 0) this.longAt = at;
+      if (isLong && profile !== null && this._tell(profile, latest, at) > 0) this.longAt = at;
+      this.busy = [];
       const cost = (this.host.performanceNow() - began) * 1e6;
       this.program.cost += cost;
       this.readAt = at;
@@ -1130,7 +1133,7 @@
     }
 
     /** Tell of the long turns in a profile that ends now; returns how many there were. */
-    _tell(profile, latest, at, times) {
+    _tell(profile, latest, at) {
       const nodes = new Map(profile.nodes.map((node) => [node.id, { node, above: null, seen: null }]));
       for (const above of nodes.values()) {
         for (const child of above.node.children || []) nodes.get(child).above = above;
@@ -1168,7 +1171,7 @@
           samples.push({ ...last, until: at, covers: at - reached, flags: last.flags | SAW_END });
         }
         if (samples[samples.length - 1].until - begin < LONG_NS) continue;
-        this._divide(samples, times);
+        this._divide(samples);
         tellTurn(this.program, at, samples);
         told++;
       }
@@ -1209,17 +1212,22 @@
     }
 
     /** Say of samples for how long the thread had no processor, and which of them have waited. */
-    _divide(samples, before) {
+    _divide(samples) {
       const total = samples.reduce((sum, { covers }) => sum + covers, 0);
-      const now = this.times;
-      if (before === null || now === null) {
+      const { until } = samples[samples.length - 1];
+      // The times are those between the looks that the turn ended between.
+      const looks = this.busy.find(({ now }) => now.at >= until);
+      if (looks === undefined || looks.before.at >= until) {
         for (const each of samples) each.flags |= SAW_NO_TIMES;
         return;
       }
-      // What the loop did besides counts as computed.
-      const besides = Math.max(0, now.active - before.active - total);
-      const run = Math.max(0, now.run - before.run - besides);
-      const ready = Math.min(now.ready - before.ready, Math.max(0, total - run));
+      const { before, now } = looks;
+      const [ran, lacked] = [now.run - before.run, now.ready - before.ready];
+      // What the loop did besides counts as computed, as far as its thread has run: Node counts
+      // time without work as active while the profiler interrupts it.
+      const besides = Math.max(0, Math.min(now.active - before.active, ran + lacked) - total);
+      const run = Math.max(0, ran - besides);
+      const ready = Math.min(lacked, Math.max(0, total - run));
       const open = samples.reduce((sum, { flags, covers }) => sum + (flags & SAW_WAIT ? 0 : covers), 0);
       const hasWaited = run + ready < HARDLY * open;
       for (const each of samples) {
