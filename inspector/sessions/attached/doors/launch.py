@@ -37,6 +37,13 @@ Grant = Literal["read-only", "step", "full"]
 SUPERVISOR: Final = Path(__file__).with_name("supervisor.py")
 #: A program that has not dialled within this time probably never will.
 _SILENT_S: Final = 10.0
+_BUN: Final = "Bun does not load the probe: run the program by Node (node …) to see it."
+#: Why nothing is seen of programs of these runtimes, and what to do.
+_RUNTIMES: Final = {
+    "bun": _BUN,
+    "bunx": _BUN,
+    "deno": "Deno loads the probe only into a program that may do everything: deno run -A …",
+}
 #: How long after its end a program's remaining processes may still dial.
 _LEAVES_S: Final = 2.0
 #: Switches a terminal back to the shell's screen, and off what programs switch on: mouse and focus
@@ -213,17 +220,20 @@ class Launched:
 
     def problem(self) -> str:
         code = self.poll()
+        known = _RUNTIMES.get(Path(self._door.argv[0]).name.removesuffix(".exe"))
         if code is not None and not self.may_bring_more():
-            return (
-                f"{self.title} ended with exit code {code} before a probe in it answered. It is "
-                "no Python program, or ended before it had begun; run it without the inspector "
-                "to see."
+            why = known or (
+                "It is no Python program, or ended before it had begun; run it without the "
+                "inspector to see."
             )
+            return f"{self.title} ended with exit code {code} before a probe in it answered. {why}"
         if monotonic() - self._begun_s > _SILENT_S:
-            return (
-                f"{self.title} runs, but no probe in it has answered for {_SILENT_S:.0f} s. It "
-                "is no Python or Node program, or it clears its environment; the help page "
+            why = known or (
+                "It is no Python or Node program, or it clears its environment; the help page "
                 "“Attaching” has other ways."
+            )
+            return (
+                f"{self.title} runs, but no probe in it has answered for {_SILENT_S:.0f} s. {why}"
             )
         return ""
 

@@ -69,6 +69,22 @@ def test_that_a_program_gets_what_loads_the_probe_and_its_exit_code_is_passed_on
     assert "ended with exit code 3 before a probe in it answered" in launched.problem()
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("bun", "Bun does not load the probe: run the program by Node (node …) to see it."),
+        ("deno", "a program that may do everything: deno run -A …"),
+    ],
+)
+def test_that_a_runtime_in_which_nothing_is_seen_is_named_with_what_to_do(
+    name: str, said: str, tmp_path: Path
+) -> None:
+    _script(tmp_path, name, "#!/bin/sh\nexit 3\n")
+    launched = Launch((str(tmp_path / name),)).open(StandIn())
+    launched.wait()
+    assert launched.problem().endswith(said)
+
+
 def test_that_a_program_is_found_in_the_folder_it_runs_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
