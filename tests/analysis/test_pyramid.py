@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.analysis.statistics.pyramid import BUCKET, Pyramid
@@ -36,6 +36,7 @@ def columns(draw: st.DrawFn) -> np.ndarray:
 CHUNKS = st.lists(st.one_of(st.integers(1, 40), st.integers(500, 5_000)), min_size=1, max_size=6)
 
 
+@settings(max_examples=50)
 @given(columns(), CHUNKS, st.data())
 def test_that_every_stretch_has_the_maximum_sum_and_count_of_its_values(
     column: np.ndarray, chunks: list[int], data: st.DataObject

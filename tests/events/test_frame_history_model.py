@@ -38,13 +38,14 @@ def grown(random: Random, history: FrameHistory, model: Model) -> None:
         rows += added
         return
     new = row(random, model)
-    measured = (
-        (NO_PHASES, NO_SHARES)
-        if kind == "plain"
-        else (new[5 : 5 + len(Phase)], new[5 + len(Phase) :])
-    )
-    history.append(*new[:5], *measured)
-    rows.append([*new[:5], *measured[0], *measured[1]])
+    at_ns, interval_ns, delta_ns, busy_ns, cut_ns = new[:5]
+    phases, shares = new[5 : 5 + len(Phase)], new[5 + len(Phase) :]
+    if kind == "plain":
+        history.append(at_ns, interval_ns, delta_ns, busy_ns, cut_ns, NO_PHASES)
+        phases, shares = [*NO_PHASES], [*NO_SHARES]
+    else:
+        history.append(at_ns, interval_ns, delta_ns, busy_ns, cut_ns, phases, shares)
+    rows.append([*new[:5], *phases, *shares])
 
 
 def check(random: Random, history: FrameHistory, model: Model) -> None:
