@@ -174,6 +174,22 @@ def test_what_comes_under_a_member_that_is_gone_hangs_under_the_clock(
     assert [member.id for member in members.path(late)] == [late]
 
 
+def test_that_a_member_that_is_said_to_be_of_another_clock_is_of_that_one_only(
+    tree: ClockTree, log: EventLog
+) -> None:
+    game, menu = tree.root.child("game"), tree.root.child("menu")
+    number = tree.members.add(Thing(), MemberKind.SCHEDULER, "scheduler", game)
+    log.append((0, EventKind.MEMBER_ORIGIN, number, menu.id, MemberKind.TICKER))
+
+    members = folded(log).members
+
+    assert {clock: ids for clock, ids in members.of_clock.items() if ids} == {menu.id: [number]}
+    assert (members.by_id[number].clock_id, members.by_id[number].kind) == (
+        menu.id,
+        MemberKind.TICKER,
+    )
+
+
 def test_members_go_with_the_branch_of_their_clock(tree: ClockTree, log: EventLog) -> None:
     things = [Thing(), Thing()]
     game = tree.root.child("game")

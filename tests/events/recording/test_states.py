@@ -170,13 +170,18 @@ def test_that_timers_of_an_unknown_kind_are_refused(kind: int) -> None:
 def test_that_timers_of_every_kind_are_read_back(kind: TimerKind) -> None:
     log = scene_log("1", 1)
     whole, timeline = folded(log, log.end), Timeline(log.strings)
-    timeline.clocks = whole.clocks
+    timeline.clocks = whole.copy().clocks
+    for clock in timeline.clocks.values():
+        clock.pending = 77
     block = keyframes.timer_block(whole)
     block[TIMER_COLUMNS.index("kind"), :] = kind
 
     keyframes._fill_timers(timeline, block, Soundness(len(log.strings), int))
 
     assert {timeline.timers.row(each).kind for each in timeline.timers.ids()} == {kind}
+    # Timers are counted, whatever the state says.
+    counts = {clock.id: clock.pending for clock in timeline.clocks.values()}
+    assert counts == {clock.id: clock.pending for clock in whole.clocks.values()}
 
 
 @pytest.mark.parametrize("field", ["name", "created", "defined", "line", "what"])
