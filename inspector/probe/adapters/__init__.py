@@ -277,6 +277,7 @@ UNSEEN: tuple[tuple[str, str, str], ...] = (
     ("PySide2.QtCore", "PySide2", KEEPS_TIME),
     ("PySide6.QtQml", "QML", KEEPS_TIME),
     ("PyQt6.QtQml", "QML", KEEPS_TIME),
+    ("glfw", "GLFW", "its frames are not seen, and get_time() is the machine's"),
     ("raylib", "raylib", KEEPS_TIME),
     ("pyxel", "Pyxel", KEEPS_TIME),
     ("dearpygui", "Dear PyGui", KEEPS_TIME),

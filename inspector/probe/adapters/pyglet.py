@@ -12,6 +12,7 @@ from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Optional
 from weakref import WeakSet
 
+from ..bootstrap.import_hook import when_imported
 from ..clocks import whole_ns
 from ..kinds import INTERVAL_DELAY, TIMEOUT
 from ..program import name_of
@@ -54,7 +55,6 @@ class PygletAdapter(Adapter):
         self._new: list[Any] = []
         self._is_in_frame = False
         self._is_calling = False
-        self._is_watching = False
         self._is_drawing_held = False
         self._is_drawing_due = False
         self._has_drawn = False
@@ -80,6 +80,8 @@ class PygletAdapter(Adapter):
         for clock in existing:
             self._clocks.add(clock)
             clock.time = self._now_s
+        # Programs with a loop of their own may use windows, but no clock.
+        when_imported("pyglet.window", self._watch_windows)
 
     def _now_s(self) -> float:
         return float(self._base_s + self._clock.local_ns() / _NS)
@@ -198,7 +200,6 @@ class PygletAdapter(Adapter):
         due = self._due(items, now_s) if items and items[0].next_ts <= now_s else []
         if not due and not each_turn:
             return None
-        self._watch_windows()
         if not self._is_in_frame:
             self._begin_frame()
         now_ns = self._local_ns(now_s)
@@ -317,11 +318,10 @@ class PygletAdapter(Adapter):
         app = sys.modules.get("pyglet.app")
         return [] if app is None else list(app.windows)
 
-    def _watch_windows(self) -> None:
-        window_class: Any = getattr(sys.modules.get("pyglet.window"), "Window", None)
-        if window_class is None or self._is_watching:
+    def _watch_windows(self, module: Any) -> None:
+        window_class = getattr(module, "Window", None)
+        if window_class is None:
             return
-        self._is_watching = True
         flip, adapter = window_class.flip, self
 
         @wraps(flip)

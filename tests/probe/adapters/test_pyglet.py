@@ -340,11 +340,6 @@ def test_that_a_turn_without_windows_is_a_frame(pyglet: Pyglet) -> None:
 
 
 def test_that_a_loop_of_the_programs_own_is_held_where_it_shows_a_frame(pyglet: Pyglet) -> None:
-    # Once the first call has found the class of the windows.
-    pyglet.clock._schedule_items.append(lambda _dt: None)
-    for at_ms in (500, 510):
-        pyglet.call(at_ms)
-    pyglet.window.flip()
     began, ended = pyglet.count(FRAME_BEGAN), pyglet.count(FRAME_ENDED)
     pyglet.hold()
     pyglet.window.flip()
