@@ -2,7 +2,9 @@
 
 Each program is a separate process, and what is compared is its processor time: that of the
 inspector with its first scene in the default layout, that of a bare Qt window that repaints
-one label 60 times a second, and that of the same scene without a window. They take turns.
+one label 60 times a second, and that of the same scene without a window. They take turns, and
+each run is compared with those of the other program right before and after it: what the label
+takes differs by half from one minute to the next, as the processor's speed and its caches do.
 
 The screen is the one there is; without one it is Xvfb's, which draws by software as the
 slowest machines do, or else none at all (offscreen).
@@ -17,7 +19,7 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
@@ -27,7 +29,7 @@ from tests.benchmarks.measuring import Effort, say
 from tests.benchmarks.report import FRAME_MS, Row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _PROJECT: Final = Path(__file__).resolve().parents[2]
 _SIZES: Final = ((1_280, 760), (1_600, 1_000))
@@ -46,6 +48,8 @@ _HELD_GOAL: Final = 0.98
 #: Pictures that move, and how often they are to in a second.
 _MOVING: Final = {"FramePlot": "frame plot", "LaneCanvas": "lanes"}
 _MOVING_RATE: Final = 30
+#: The order in which programs run: each beside those that it is compared with.
+_TURNS: Final = ("bare", "inspector", "recording", "inspector", "scene", "bare", "empty")
 _EMPTY_SCENE: Final = '''"""Nothing but frames."""
 
 
@@ -102,23 +106,25 @@ def shown(effort: Effort) -> Iterator[Row]:
                 "empty": ("inspector", seconds, str(empty)),
                 "scene": ("scene", seconds, scene),
             }
-            found: dict[str, list[Shown]] = {key: [] for key in programs}
-            for number in range(effort.repeats(_REPEATS)):
-                for key, (program, *rest) in programs.items():
-                    say(f"{key} at {size[0]}x{size[1]}, {number + 1}")
-                    found[key].append(_run([program, *map(str, size), *rest], environment, folder))
-            yield from _rows(f"shown window/{size[0]}x{size[1]}", found)
+            # Ends as it begins, so that every run has one of the label on either side.
+            turns = [*(_TURNS * effort.repeats(_REPEATS)), _TURNS[0]]
+            runs: list[tuple[str, Shown]] = []
+            for number, key in enumerate(turns):
+                say(f"{key} at {size[0]}x{size[1]}, {number + 1} of {len(turns)}")
+                program, *rest = programs[key]
+                runs.append((key, _run([program, *map(str, size), *rest], environment, folder)))
+            yield from _rows(f"shown window/{size[0]}x{size[1]}", runs)
 
 
 BENCHMARKS = (shown,)
 
 
-def _rows(name: str, found: dict[str, list[Shown]]) -> Iterator[Row]:
+def _rows(name: str, runs: list[tuple[str, Shown]]) -> Iterator[Row]:
     for key, what, goal in (
         ("inspector", "default scene", _TO_BARE_GOAL),
         ("empty", "empty scene", _EMPTY_TO_BARE_GOAL),
     ):
-        ours = found[key]
+        ours = _runs_of(key, runs)
         rate = median(each.frames_per_second for each in ours)
         yield Row(
             f"{name} {what}, frames held",
@@ -132,27 +138,11 @@ def _rows(name: str, found: dict[str, list[Shown]]) -> Iterator[Row]:
         percent = median(each.percent for each in ours)
         detail = f"processor time; {percent:.1f} % of a core"
         yield Row(f"{name} {what}, a frame", per_frame_ms, FRAME_MS, unit="ms", detail=detail)
-        yield Row(
-            f"{name} {what} to a repainted label",
-            _ratio(ours, found["bare"]),
-            goal,
-            unit="x",
-            detail=_both(ours, found["bare"]),
-        )
-    ours = found["inspector"]
-    yield Row(
-        f"{name} default scene to the scene alone",
-        _ratio(ours, found["scene"]),
-        unit="x",
-        detail=_both(ours, found["scene"]),
-    )
-    yield Row(
-        f"{name} default scene while recording to without",
-        _ratio(found["recording"], ours),
-        _RECORDING_GOAL,
-        unit="x",
-        detail=_both(found["recording"], ours),
-    )
+        yield _ratio(f"{name} {what} to a repainted label", runs, key, "bare", goal)
+    yield _ratio(f"{name} default scene to the scene alone", runs, "inspector", "scene")
+    what = f"{name} default scene while recording to without"
+    yield _ratio(what, runs, "recording", "inspector", _RECORDING_GOAL)
+    ours = _runs_of("inspector", runs)
     paints = {
         widget: median(each.paints.get(widget, 0.0) for each in ours)
         for widget in {widget for each in ours for widget in each.paints}
@@ -168,7 +158,7 @@ def _rows(name: str, found: dict[str, list[Shown]]) -> Iterator[Row]:
             detail=f"{count:.1f} times a second, {_MOVING_RATE} are wanted",
         )
     most = sorted(paints.items(), key=lambda pair: -pair[1])
-    bare = median(sum(each.paints.values()) for each in found["bare"])
+    bare = median(sum(each.paints.values()) for each in _runs_of("bare", runs))
     detail = ", ".join(f"{widget} {count:.0f}" for widget, count in most[:_LISTED_WIDGETS])
     yield Row(
         f"{name} default scene, paints a second",
@@ -177,14 +167,22 @@ def _rows(name: str, found: dict[str, list[Shown]]) -> Iterator[Row]:
     )
 
 
-def _ratio(ours: list[Shown], theirs: list[Shown]) -> float:
-    pairs = zip(ours, theirs, strict=True)
-    return median(mine.ms_per_frame / other.ms_per_frame for mine, other in pairs)
+def _runs_of(key: str, runs: Iterable[tuple[str, Shown]]) -> list[Shown]:
+    return [shown for name, shown in runs if name == key]
 
 
-def _both(ours: list[Shown], theirs: list[Shown]) -> str:
-    mine, other = (median(each.ms_per_frame for each in each_of) for each_of in (ours, theirs))
-    return f"{mine:.2f} and {other:.2f} ms"
+def _ratio(
+    name: str, runs: list[tuple[str, Shown]], ours: str, theirs: str, goal: float | None = None
+) -> Row:
+    """Compare each run of one program with those of another right before and after it."""
+    ratios = []
+    for place, (key, shown) in enumerate(runs):
+        if key == ours:
+            near = _runs_of(theirs, runs[:place])[-1:] + _runs_of(theirs, runs[place:])[:1]
+            ratios.append(shown.ms_per_frame / mean(each.ms_per_frame for each in near))
+    both = (median(each.ms_per_frame for each in _runs_of(key, runs)) for key in (ours, theirs))
+    detail = "{:.2f} and {:.2f} ms; {:.2f} to {:.2f}x".format(*both, min(ratios), max(ratios))
+    return Row(name, median(ratios), goal, detail=detail, unit="x")
 
 
 def _run(arguments: list[str], environment: dict[str, str], folder: Path) -> Shown:
