@@ -36,6 +36,8 @@ _SETTLED_MS: Final = 55
 _PIECE_NS: Final = 6 * NS_PER_MS
 #: ... but only this many times: a scene that is due all the time would never be shown.
 _MOST_WAITS: Final = 2
+#: A refresh comes this much earlier if a frame does, as one frame may be late and the next not.
+_EARLY_NS: Final = 3 * NS_PER_MS
 #: The user has stopped moving the playhead or the view this long after the last move.
 _REST_MS: Final = 150
 #: No other piece is begun in a turn that has taken this long.
@@ -288,21 +290,30 @@ class RefreshTimer(QObject):
         pause_ms = 2 * self._spent_ns // NS_PER_MS - passed_ms
         arm_ms = max(1, wait_ms - passed_ms, min(pause_ms, QUIET_REFRESH_MS))
         self._armed_from_ns = self._clock() + arm_ms * NS_PER_MS
-        self._timer.start(arm_ms + self._wait_ms(self._until_frame_ns(arm_ms)))
+        self._timer.start(arm_ms + self._until_frame_ms(arm_ms))
 
     def come_with_frame(self) -> None:
-        """Refresh now if it is time: right after a frame, the thread need not wake up again."""
-        if self._timer.isActive() and self._clock() >= self._armed_from_ns:
-            self._timer.stop()
-            self._become_due()
+        """Refresh now if it is about time: after a frame, the thread need not wake up again."""
+        if self._waits:
+            # What was put off for the sake of this frame.
+            self._do_piece()
+        elif self._timer.isActive():
+            early_ns, left_ns = self._armed_from_ns - self._clock(), self.until_wake_ns()
+            has_room = left_ns is None or left_ns >= _PIECE_NS
+            if early_ns <= (_EARLY_NS if has_room else 0):
+                self._timer.stop()
+                self._become_due()
 
-    def _until_frame_ns(self, in_ms: int) -> int | None:
-        """Return how long until the scene is due, ``in_ms`` from now; ``None`` if unknown."""
-        left_ns = self.until_wake_ns()
-        if left_ns is None or not self._frame_ns:
-            return None
+    def _until_frame_ms(self, in_ms: int) -> int:
+        """Return how long a refresh in ``in_ms`` waits for a frame that it can come with."""
+        left_ns, frame_ns = self.until_wake_ns(), self._frame_ns
+        if left_ns is None or not frame_ns:
+            return 0
+        if left_ns <= frame_ns <= REFRESH_MS * NS_PER_MS:
+            # Whatever wakes the scene next, frames are at most this far apart.
+            return self._wait_ms(0) + -(-frame_ns // NS_PER_MS)
         left_ns -= in_ms * NS_PER_MS
-        return left_ns if left_ns >= 0 else left_ns % self._frame_ns
+        return self._wait_ms(left_ns if left_ns >= 0 else left_ns % frame_ns)
 
     @staticmethod
     def _wait_ms(left_ns: int | None) -> int:

@@ -374,6 +374,32 @@ def test_that_a_refresh_that_is_due_comes_with_a_frame(hands: Hands) -> None:
     assert hands.done == ["news"]
 
 
+@pytest.mark.parametrize(("passed_ms", "left_ms", "comes"), [(28, 16, 1), (26, 16, 0), (28, 2, 0)])
+def test_that_a_refresh_comes_a_little_earlier_with_a_frame_if_there_is_room_before_the_next(
+    hands: Hands, passed_ms: int, left_ms: int, comes: int
+) -> None:
+    hands.take_news()
+
+    hands.now_ns += passed_ms * MS
+    hands.wake_ns = hands.now_ns + left_ms * MS
+    hands.timer.come_with_frame()
+
+    assert len(hands.done) == 1 + comes
+
+
+def test_that_what_was_put_off_because_a_frame_was_due_comes_with_it(hands: Hands) -> None:
+    hands.wake_ns = 2 * MS
+    hands.ask("plot")
+    hands.timer._do_piece()
+    before = list(hands.done)
+
+    hands.now_ns, hands.wake_ns = 2 * MS, 2 * MS + FRAME_NS
+    hands.timer.come_with_frame()
+
+    assert before == []
+    assert hands.done == ["plot"]
+
+
 def test_that_nothing_new_is_taken_in_until_all_had_their_turn(hands: Hands, qtbot: QtBot) -> None:
     for name in ("plot", "tree", "table"):
         hands.ask(name)
@@ -397,14 +423,27 @@ def test_that_no_work_begins_just_before_the_scene_is_due(hands: Hands) -> None:
 
 
 def test_that_a_refresh_is_put_off_that_would_come_just_before_a_frame(hands: Hands) -> None:
-    hands.timer.note_frames([FRAME_NS], FRAME_NS, busy_ns=0)
-    for left_ms, next_ms in ((15, 33), (12, REFRESH_MS), (35, 36), (40, REFRESH_MS)):
+    frame_ns = 40 * MS
+    hands.timer.note_frames([frame_ns], frame_ns, busy_ns=0)
+    for left_ms, next_ms in ((35, 36), (25, REFRESH_MS), (75, REFRESH_MS)):
         hands.wake_ns = hands.now_ns + left_ms * MS
 
         hands.take_news()
 
-        # Frames come after 15 and 31.7 ms; after 12, 28.7 and 45.3; and so on.
         assert hands.timer.next_ms == next_ms
+
+
+@pytest.mark.parametrize("left_ms", [15, 12, 1])
+def test_that_a_refresh_waits_for_one_of_many_frames_to_come_with(
+    hands: Hands, left_ms: int
+) -> None:
+    hands.timer.note_frames([FRAME_NS], FRAME_NS, busy_ns=0)
+    hands.wake_ns = left_ms * MS
+
+    hands.take_news()
+
+    # Within 17 ms there is one; a millisecond more if it does not come.
+    assert hands.timer.next_ms == REFRESH_MS + 17 + 1
 
 
 def test_that_a_scene_that_is_due_all_the_time_is_shown_all_the_same(
