@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from functools import partial
 from threading import Lock
 
 from .wire import cut_text
@@ -12,7 +13,7 @@ from .wire import cut_text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType, FrameType
-    from typing import Optional
+    from typing import Any, Optional
 
 #: Most different names, call sites and marks of a program; further ones all become one text.
 MOST_TEXTS = 200_000
@@ -111,6 +112,13 @@ class Texts:
         key = (id(code), line)
         number = self._sites.get(key)
         return self._new_site(key, code) if number is None else number
+
+    def function_site(self, function: Any) -> int:
+        """Return the number of the place where a function begins, as a text; 0 if unknown."""
+        while isinstance(function, partial):
+            function = function.func
+        code = getattr(getattr(function, "__func__", function), "__code__", None)
+        return 0 if code is None else self.code_site(code, code.co_firstlineno)
 
     def resumed_site(self, code: CodeType, line: int) -> int:
         """Return a place like :meth:`code_site`, with a word before coroutines and generators."""

@@ -55,10 +55,10 @@ class TimerNames:
             frame = frame.f_back
         own = next(self._own_frames(frame), None)
         if own is None and of_tornado is not None:
-            return name, self._site_of(of_tornado)
+            return name, self.program.function_site(of_tornado)
         own = own or frame
         if (task := self.current_task(handle._loop)) and (called := self.called_by(task)):
-            return name, self._site_of(called)
+            return name, self.program.function_site(called)
         return name, 0 if own is None else program.code_site(own.f_code, own.f_lineno)
 
     def asker_of(self, task: Any) -> Any:
@@ -92,12 +92,6 @@ class TimerNames:
         # What set_timer() calls is called with the next message.
         is_later = isinstance(called, partial) and name_of(called).endswith("call_next")
         return called.args[0] if is_later else called
-
-    def _site_of(self, function: Any) -> int:
-        while isinstance(function, partial):
-            function = function.func
-        code = getattr(getattr(function, "__func__", function), "__code__", None)
-        return 0 if code is None else self.program.code_site(code, code.co_firstlineno)
 
     def _own_frames(self, frame: Optional[FrameType]) -> Iterator[FrameType]:
         """Yield the frames of the program itself on the way to what its loop has called."""
@@ -134,7 +128,7 @@ class TimerNames:
             task: Any = getattr(each[0], "__self__", None)
             if hasattr(task, "get_coro"):
                 return self._waiting_name_and_site(purpose, self.asker_of(task) or task)
-        return (name, self._site_of(callback)) if purpose is None else (purpose, 0)
+        return (name, self.program.function_site(callback)) if purpose is None else (purpose, 0)
 
     def _waiting_name_and_site(self, purpose: Optional[str], task: Any) -> tuple[str, int]:
         """Return the name of a timer that a task waits for, and the place where it does."""
@@ -152,7 +146,7 @@ class TimerNames:
         name = self.task_name(task, own[0] if own else None)
         site = 0 if shown is None else program.code_site(shown.f_code, shown.f_lineno)
         if called := self.called_by(task):
-            site = self._site_of(called)
+            site = self.program.function_site(called)
         return f"{purpose} in {name}", site
 
 

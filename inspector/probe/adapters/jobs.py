@@ -84,9 +84,7 @@ class JobsAdapter(Adapter):
             if abs(timer.due_ns - due_ns) > _SAME_NS:
                 timer.armed(due_ns, period_ns)
             return
-        code = getattr(job, "__code__", None)
-        if not site and code is not None:
-            site = program.code_site(code, code.co_firstlineno)
+        site = site or program.function_site(job)
         kind = INTERVAL_DELAY if period_ns else TIMEOUT
         self._shown[key] = program.timer(self.clock, name, site, due_ns, period_ns, kind)
 

@@ -400,7 +400,8 @@ class PythonTimeAdapter(Adapter):
             code = above.f_code
             waiter = above.f_locals.get("self")
             if isinstance(waiter, threading.Timer):
-                return name_of(waiter.function), 0
+                # Where it was set is not known any more.
+                return name_of(waiter.function), self.program.function_site(waiter.function)
             if code.co_name.startswith("_bootstrap"):
                 break
             name = f"{type(waiter).__name__}.{code.co_name}"
