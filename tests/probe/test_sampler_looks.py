@@ -8,93 +8,19 @@ from types import SimpleNamespace
 
 import pytest
 
-from inspector.probe import program as program_module
 from inspector.probe import sampler as module
 from inspector.probe.adapters import Adapter
 from inspector.probe.kinds import (
     OTHER_THREAD,
     RUNNING_CALL,
     RUNS_FRAME,
-    SAMPLE_TIMES,
     SAMPLED,
     SAW_BETWEEN_TURNS,
-    SAW_END,
     SAW_NO_TIMES,
     SAW_WAIT,
 )
-from inspector.probe.program import Program
-from inspector.probe.sampler import Sampler
 from inspector.probe.stacks import stack_of
-from inspector.vocabulary import RawEvent
-
-MS = 1_000_000
-
-
-class Looked:
-    """A program in time that the test passes, with a sampler that looks when it is told to.
-
-    Attributes:
-        used_ms: What the thread of its loops has used of a processor.
-        ready_ms: How long that has waited for one.
-        runs: How often that has had one.
-        stops: What is known of times in which nothing could be looked at.
-    """
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now_ns = 10**15
-        self.used_ms = self.ready_ms = 0
-        self.runs = 1
-        monkeypatch.setattr(program_module, "monotonic_ns", lambda: self.now_ns)
-        monkeypatch.setattr(module, "other_times", dict)
-        times = SimpleNamespace(
-            cpu_ns=lambda: self.used_ms * MS,
-            scheduled=lambda: (self.ready_ms * MS, self.runs),
-            close=lambda: None,
-        )
-        monkeypatch.setattr(module, "ThreadTimes", lambda _native: times)
-        self.program = Program("played", lambda: self.now_ns)
-        self.events: list[RawEvent] = []
-        self.program.attach(self.events.append, self.events.extend)
-        self.sampler = Sampler(self.program, lambda: self.now_ns)
-        self.stops = SimpleNamespace(
-            lacked_ns=0, read_ns=self.now_ns * 2, sleeps=int, stopped_ns=int
-        )
-        self.sampler._stops = self.stops  # type: ignore[assignment]
-
-    def pass_ms(self, ms: int, used_ms: int = 0, ready_ms: int = 0) -> None:
-        self.now_ns += ms * MS
-        self.used_ms += used_ms
-        self.ready_ms += ready_ms
-
-    def look_after(self, ms: int, used_ms: int = 0, ready_ms: int = 0) -> None:
-        self.pass_ms(ms, used_ms, ready_ms)
-        self.sampler.look()
-
-    def look_late(self, ms: int, used_ms: int = 0, lacked_ms: int = 0) -> None:
-        """Look after so long without the interpreter, for some of it without a processor."""
-
-        def stopped_ns(_now_ns: int, _late_ns: int) -> int:
-            self.stops.lacked_ns = lacked_ms * MS
-            return 0
-
-        self.stops.stopped_ns, self.stops.read_ns = stopped_ns, 0
-        self.sampler._stuck_ns = ms * MS
-        self.look_after(ms, used_ms)
-
-    @property
-    def told(self) -> list[tuple[int, int, int]]:
-        """What each sample is for, and what its thread used and waited for, in milliseconds."""
-        times = [(a, b) for _, kind, _, a, b in self.events if kind == SAMPLE_TIMES]
-        covers = [a for _, kind, _, a, _ in self.events if kind == SAMPLED]
-        return [
-            (each // MS, used // MS, ready // MS)
-            for each, (used, ready) in zip(covers, times, strict=True)
-        ]
-
-    @property
-    def ends(self) -> list[bool]:
-        """Whether each sample is for what followed the last of its turn."""
-        return [bool(b & SAW_END) for _, kind, _, _, b in self.events if kind == SAMPLED]
+from tests.probe.looked import Looked
 
 
 @pytest.fixture
@@ -161,9 +87,7 @@ def test_that_what_a_loop_of_asyncio_calls_is_named() -> None:
 def test_that_a_loop_whose_turns_are_hidden_is_busy_while_its_stack_says_so(
     looked: Looked,
 ) -> None:
-    adapter = Adapter(looked.program)
-    adapter.has_hidden_turns = True
-    looked.program.clock("loop", adapter=adapter)
+    looked.hidden_loop()
     for _ in range(4):
         looked.look_after(20, used_ms=20)
 
@@ -178,9 +102,7 @@ def test_that_a_loop_whose_turns_are_hidden_is_busy_while_its_stack_says_so(
 def test_that_one_look_tells_a_hidden_turn_that_has_kept_the_interpreter(
     looked: Looked, used_ms: int, lacked_ms: int, *, is_told: bool
 ) -> None:
-    adapter = Adapter(looked.program)
-    adapter.has_hidden_turns = True
-    looked.program.clock("loop", adapter=adapter)
+    looked.hidden_loop()
     looked.look_after(0)
     looked.look_late(40, used_ms, lacked_ms)
 
@@ -238,7 +160,6 @@ def test_that_the_first_sample_and_each_32nd_tell_again_what_runs(looked: Looked
 def test_that_an_inspector_that_comes_again_is_told_all_of_the_first_sample(
     looked: Looked,
 ) -> None:
-    looked.stops.close = lambda: None
     loop = looked.program.clock("loop")
     told = []
     for _ in range(2):
