@@ -205,7 +205,7 @@ def test_that_frames_of_a_program_are_held_against_what_its_loop_asks_for() -> N
     (over,) = played.found_in_program()
     assert over.text.startswith(
         "99 of 99 frames after the first (100.0 %)"
-        " were over budget (18.4 ms, what the loop asks for): "
+        " were over budget (18.4 ms, 15 % above what the loop asks for): "
     )
 
 
@@ -221,7 +221,7 @@ def test_that_long_frames_of_a_program_are_held_against_its_usual_one() -> None:
     assert set(found) == {OVER_BUDGET, BLOCKING}
     assert found[OVER_BUDGET].startswith(
         "16 of 191 frames after the first (8.4 %)"
-        " were over budget (38.0 ms, the loop's usual frame): median "
+        " were over budget (38.0 ms, 15 % above the loop's usual frame): median "
         "100 ms, at most 100 ms. Callbacks took a median of 90.0 ms of that."
     )
 

@@ -124,7 +124,8 @@ class FrameBudget(Struct, frozen=True):
     @property
     def over_text(self) -> str:
         """What frames over it are, in words, with its origin: ``over budget (19.2 ms)``."""
-        origin = f", {self.origin}" if self.origin else ""
+        by = _LEAST_TEXT if self.tolerance_ns == LEAST_TOLERANCE_NS else _SHARE_TEXT
+        origin = f", {by} above {self.origin}" if self.origin else ""
         return f"over budget ({self.limit_text}{origin})"
 
 

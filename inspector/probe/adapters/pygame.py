@@ -178,8 +178,8 @@ class PygameAdapter(Adapter):
         self._has_presented = False
 
     def asked(self, framerate: float) -> None:
-        """The program asks its clock for a frame rate, 0 for none."""
-        frame_ns = int(1000 / framerate) * _MS if framerate > 0 else 0
+        """The program asks its clock for a frame rate, 0 for none; pygame's frames are shorter."""
+        frame_ns = round(1000 * _MS / framerate) if framerate > 0 else 0
         self.program.frames_asked(self._clock, frame_ns)
 
     def _set_mode(self, *args: Any, **kwargs: Any) -> Any:

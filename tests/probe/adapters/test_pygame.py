@@ -396,5 +396,5 @@ def test_that_the_frame_rate_that_a_loop_asks_for_is_told_once() -> None:
         game.pygame.display.flip()
         clock.tick(framerate)
 
-    asked = [event[3] // MS for event in game.events if event[1] == LOOP_ASKED]
-    assert asked == [33, 0, 16]
+    asked = [event[3] for event in game.events if event[1] == LOOP_ASKED]
+    assert asked == [33_333_333, 0, 16_666_667]
