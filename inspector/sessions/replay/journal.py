@@ -32,6 +32,7 @@ from inspector.commands.command import (
     usable,
 )
 from inspector.errors import InspectorError, UnreadableFileError
+from inspector.events.blocks.packed_columns import pack, unpack
 from inspector.events.conditions.breakpoint import BreakAction, Breakpoint
 from inspector.events.handlers import handlers_of
 from inspector.events.history import History
@@ -367,8 +368,7 @@ class PackedEntries:
     """Triples of whole numbers below 2⁶³ in little memory: a day of readings takes some 20 MB.
 
     The newest entries are kept as they are. As soon as there are enough, they become a block of
-    differences from entry to entry, whose bytes are sorted by significance, so that the many
-    equal ones compress. Entries are read back exactly as they were put in.
+    differences from entry to entry, compressed. Entries are read back exactly as they were put in.
     """
 
     __slots__ = ("_blocks", "_packed_bytes", "_tail", "_unpacked")
@@ -418,23 +418,9 @@ class PackedEntries:
 
 def _packed(numbers: array[int]) -> bytes:
     columns = np.frombuffer(numbers, dtype=np.int64).reshape(-1, _COLUMNS).T
-    steps = np.diff(columns, axis=1, prepend=0)
-    # Most steps are near the median, as wake-ups are about a frame apart.
-    usual = np.sort(steps, axis=1)[:, steps.shape[1] // 2]
-    steps -= usual[:, np.newaxis]
-    folded = (steps << 1) ^ (steps >> 63)
-    planes = np.ascontiguousarray(folded, dtype=np.int64).view(np.uint8).reshape(_COLUMNS, -1, 8)
-    return usual.tobytes() + zlib.compress(planes.transpose(0, 2, 1).tobytes(), _LEVEL)
+    return zlib.compress(pack(np.diff(columns, axis=1, prepend=0)), _LEVEL)
 
 
 def _unpacked(block: bytes) -> array[int]:
-    head = 8 * _COLUMNS
-    usual = np.frombuffer(block[:head], dtype=np.int64)
-    digits = np.frombuffer(zlib.decompress(block[head:]), dtype=np.uint8)
-    planes = digits.reshape(_COLUMNS, 8, -1).transpose(0, 2, 1)
-    folded = np.ascontiguousarray(planes).view(np.uint64).reshape(_COLUMNS, -1)
-    steps = (folded >> np.uint64(1)).astype(np.int64) ^ -(folded & np.uint64(1)).astype(np.int64)
-    columns = np.cumsum(steps + usual[:, np.newaxis], axis=1, dtype=np.int64)
-    numbers = array("q")
-    numbers.frombytes(np.ascontiguousarray(columns.T).tobytes())
-    return numbers
+    columns = np.cumsum(unpack(zlib.decompress(block), _COLUMNS, BLOCK), axis=1)
+    return array("q", columns.T.tobytes())
