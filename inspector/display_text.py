@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 _BROKEN: Final = re.compile("\r\n|[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
@@ -72,6 +72,14 @@ def in_quotes(text: str, most: int = 60) -> str:
 def counted(count: int, noun: str, plural: str = "") -> str:
     """Return ``1 frame`` or ``2,000 frames``; of ``frame is`` the plural is ``frames are``."""
     return f"1 {noun}" if count == 1 else f"{count:,} {plural or f'{noun}s'}"
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most:,} more"
+    if len(names) <= 1:
+        return names[0] if names else "nothing"
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def as_html(text: str) -> str:

@@ -199,14 +199,6 @@ def timer_label(history: History, timeline: Timeline, timer_id: int, cursor: int
     return f"timer {timer_id}" if found is None else f"“{text_of(history, found[1][4])}”"
 
 
-def listed(names: list[str], most: int = 3) -> str:
-    if len(names) > most:
-        return f"{', '.join(names[:most])} and {len(names) - most:,} more"
-    if len(names) <= 1:
-        return names[0] if names else "nothing"
-    return f"{', '.join(names[:-1])} and {names[-1]}"
-
-
 def times(count: int) -> str:
     """Return ``once``, ``twice``, ``3 times``."""
     return {1: "once", 2: "twice"}.get(count, f"{count:,} times")

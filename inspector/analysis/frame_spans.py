@@ -19,9 +19,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
-from inspector.analysis.evidence import listed
 from inspector.analysis.explain.suspects import suspect
 from inspector.analysis.frame_events import NO_PHASE, FrameEvents, MeasuredCall, frames_in
+from inspector.display_text import listed
 from inspector.events.history import History
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.events.schema import ADDED, FRAME_ENDS, Unit

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from itertools import islice
 from typing import Final
 
 from msgspec import Struct
@@ -15,7 +16,7 @@ from inspector.clocks.rate import parse_rate
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.command import Command
 from inspector.commands.members import PauseFromPriority, PauseMember, ResumeMember, SetTimeScale
-from inspector.display_text import counted, in_quotes
+from inspector.display_text import counted, in_quotes, listed
 from inspector.errors import ArgumentError
 from inspector.events.history import History
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
@@ -62,14 +63,12 @@ def find_timer(history: History, timeline: Timeline, text: str) -> Match:
     matching = _matching(others, phases, wanted)
     if not matching:
         timers_first = sorted(others, key=lambda name: all(each.is_member for each in names[name]))
-        known = ", ".join(_quoted(name) for name in timers_first[:_MOST_LISTED])
-        message = f"There is no timer {_quoted(wanted)}."
-        message += f" There are {known}." if known else " No timer was ever set."
-        raise ArgumentError(message)
+        known = _known(timers_first) if timers_first else "No timer was ever set."
+        raise ArgumentError(f"There is no timer {_quoted(wanted)}. {known}")
     if len(matching) > 1:
-        listed = ", ".join(_quoted(name) for name in matching[:_MOST_LISTED])
+        found = listed([*map(_quoted, matching)], _MOST_LISTED)
         raise ArgumentError(
-            f"{_quoted(wanted)} could be one of {len(matching)} names: {listed}. Give more of it."
+            f"{_quoted(wanted)} could be one of {len(matching)} names: {found}. Give more of it."
         )
     name = matching[0]
     timers = [each.number for each in names[name] if not each.is_member]
@@ -300,21 +299,17 @@ def _bare(text: str) -> str:
 
 
 def _known(names: Iterable[str]) -> str:
-    listed = list(names)
-    if not listed:
-        return "There are none."
-    known = ", ".join(f"“{name}”" for name in listed[:_MOST_LISTED])
-    more = f" and {len(listed) - _MOST_LISTED:,} more" if len(listed) > _MOST_LISTED else ""
-    return f"There are {known}{more}."
+    known = [*map(_quoted, names)]
+    return f"There are {listed(known, _MOST_LISTED)}." if known else "There are none."
 
 
 def _too_many(text: str, what: str, found: dict[int, str], *, prefix: str) -> str:
-    places = list(found.items())[:_MOST_LISTED]
-    listed = ", ".join(f"{prefix}{number} ({path})" for number, path in places)
+    places = islice(found.items(), _MOST_LISTED)
+    choices = ", ".join(f"{prefix}{number} ({path})" for number, path in places)
     which = "number or its path" if what == "clocks" else "number"
     return (
         f"Argument --preview: {len(found):,} {what} are called “{text}”. Name one by its "
-        f"{which}: {listed}."
+        f"{which}: {choices}."
     )
 
 

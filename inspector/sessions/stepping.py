@@ -9,6 +9,7 @@ from inspector.clocks.transport import Transport
 from inspector.clocks.tree import ClockTree
 from inspector.commands.command import Action
 from inspector.commands.transport import MAX_STEP_FRAMES
+from inspector.display_text import counted, listed
 from inspector.errors import CommandError
 from inspector.frames.director import Director
 from inspector.timebase import MAX_NS, format_duration, format_instant
@@ -66,12 +67,10 @@ class SceneSteps:
         if not pending:
             return "No timer is pending, so there is none to step to."
         names = list(stopped.values())
-        others = len(names) - _NAMES_LISTED
-        listed = ", ".join(names[:_NAMES_LISTED]) + (f" and {others:,} more" if others > 0 else "")
         verb = "is" if len(names) == 1 else "are"
-        waits = "timer waits" if pending == 1 else "timers wait"
+        waits = counted(pending, "timer waits", "timers wait")
         return (
-            f"{pending:,} {waits}, but none can fire because {listed} {verb} paused "
+            f"{waits}, but none can fire because {listed(names, _NAMES_LISTED)} {verb} paused "
             "or at rate 0. Resume a branch first."
         )
 

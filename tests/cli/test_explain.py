@@ -72,7 +72,7 @@ def test_that_the_beginning_of_a_name_is_enough_if_it_is_one_names(
 
     assert main(["explain", scene, "bo", "--seconds", "1"]) == 2
     assert capsys.readouterr().err == (
-        "timeline-inspector: “bo” could be one of 2 names: “boss”, “bomb”. Give more of it.\n"
+        "timeline-inspector: “bo” could be one of 2 names: “boss” and “bomb”. Give more of it.\n"
     )
 
 
@@ -358,7 +358,7 @@ def test_that_a_preview_of_members_names_their_numbers_for_programs(
         ),
         (
             ["--preview", "pause dragons"],
-            "Argument --preview: There is no clock “dragons”. There are “root”, “game”.",
+            "Argument --preview: There is no clock “dragons”. There are “root” and “game”.",
         ),
         (["--preview", "pause"], "Argument --preview: “pause” is not a known change."),
         (["--preview", "rate game"], "Argument --preview: “rate game” is not a known change."),

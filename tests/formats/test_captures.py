@@ -67,7 +67,7 @@ def test_that_the_stream_with_the_most_frames_is_read_and_named(tmp_path: Path) 
     assert capture.notes == (
         (
             "Read game.exe (process 10, swap chain 0xA) with 2 frames, one of 3 streams. Skipped: "
-            "game.exe (process 10, swap chain 0xC) with 1, dwm.exe (process 4, swap chain 0xB) "
+            "game.exe (process 10, swap chain 0xC) with 1 and dwm.exe (process 4, swap chain 0xB) "
             "with 1."
         ),
         "1 row has no value and was skipped; the first is in line 4.",

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QFont, QFontMetrics
 
-from inspector.analysis.evidence import listed
 from inspector.analysis.lanes.lanes import Lane, LaneKind
 from inspector.analysis.lanes.waits import MOST_TIMERS, calm_duration, lane_wait, timer_rows
-from inspector.display_text import counted, one_line
+from inspector.display_text import counted, listed, one_line
 from inspector.events.states import ClockState
 from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_SECOND, format_duration

@@ -6,10 +6,10 @@ from typing import Final
 
 import numpy as np
 
-from inspector.analysis.evidence import last_event, listed, subject_of
+from inspector.analysis.evidence import last_event, subject_of
 from inspector.analysis.explain.blocker_reasons import stands_still
 from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers
-from inspector.display_text import counted, without_quotes
+from inspector.display_text import counted, listed, without_quotes
 from inspector.events.history import History
 from inspector.events.states import ClockState
 from inspector.events.timeline import Timeline

@@ -8,10 +8,10 @@ from typing import Final
 
 import numpy as np
 
-from inspector.analysis.evidence import listed, subject_of, who
+from inspector.analysis.evidence import subject_of, who
 from inspector.analysis.explain.lateness import kept_reasons
 from inspector.commands.command import Capability
-from inspector.display_text import counted, without_quotes
+from inspector.display_text import counted, listed, without_quotes
 from inspector.events.timeline import Timeline
 from inspector.formats.arrangement.frame_series import longest_frame
 from inspector.sessions.scene import built_in_scene

@@ -14,7 +14,6 @@ from inspector.analysis.evidence import (
     find_event,
     frame_at,
     last_event,
-    listed,
     since_when,
     subject_of,
     when,
@@ -24,6 +23,7 @@ from inspector.analysis.explain.call_past import CallPast
 from inspector.calls.blockers import Blocker, BlockerKind
 from inspector.calls.call import Call
 from inspector.clocks.rate import D
+from inspector.display_text import listed
 from inspector.events.history import History
 from inspector.events.schema import ABOUT_FIELDS, Unit, kinds_with
 from inspector.events.states import ClockState

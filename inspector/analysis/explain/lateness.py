@@ -16,7 +16,6 @@ from inspector.analysis.evidence import (
     Reason,
     command_behind,
     frame_after,
-    listed,
     timer_label,
     times,
 )
@@ -34,7 +33,7 @@ from inspector.analysis.lateness.attribution import Lateness
 from inspector.analysis.lateness.late_calls import lateness_at, window_of
 from inspector.analysis.lateness.words import advice_text, lateness_text, stack_text
 from inspector.commands.timers import FireTimer
-from inspector.display_text import counted
+from inspector.display_text import counted, listed
 from inspector.events.history import History
 from inspector.events.schema import ADDED, FIRINGS, FRAME_ENDS, FRAME_STARTS, Unit
 from inspector.events.timeline import Timeline

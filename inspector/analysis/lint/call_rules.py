@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator
 from itertools import chain, pairwise
 from typing import Final
 
-from inspector.analysis.evidence import listed
 from inspector.analysis.lint.findings import (
     FAILS,
     HERD,
@@ -29,7 +28,7 @@ from inspector.analysis.lint.surveyed import (
 )
 from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers, member_blockers
 from inspector.calls.call import short_site
-from inspector.display_text import counted
+from inspector.display_text import counted, listed
 from inspector.events.members import FRAME_TIMERS
 from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
 from inspector.vocabulary import MemberKind, TimerKind, what_was_raised

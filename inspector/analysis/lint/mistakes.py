@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from inspector.analysis.evidence import listed
 from inspector.analysis.lint.call_rules import NEVER_FIRED_NS, finding_of, never_called
 from inspector.analysis.lint.findings import DEADLOCK, LATE_BOUND, MILLISECONDS, SAME_NAME, Finding
 from inspector.analysis.lint.surveyed import Survey, SurveyedTimer
@@ -16,7 +15,7 @@ from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers
 from inspector.calls.call import short_site
 from inspector.clocks.callbacks import label_of
 from inspector.clocks.clock import Clock
-from inspector.display_text import counted
+from inspector.display_text import counted, listed
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration, format_instant
 
 #: Delays from this many seconds on that are multiples of the step, but not whole minutes, look like

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from statistics import median_low
 from typing import Final, TypeAlias
 
-from inspector.analysis.evidence import listed, times
+from inspector.analysis.evidence import times
 from inspector.analysis.explain.suspects import suspect
 from inspector.analysis.interval_shares import largest_share, named_shares
 from inspector.analysis.lateness.attribution import attribute
@@ -24,7 +24,7 @@ from inspector.analysis.lint.findings import (
 from inspector.analysis.lint.long_frames import LongFrame, OverFrame
 from inspector.analysis.lint.surveyed import Survey
 from inspector.calls.call import short_site
-from inspector.display_text import counted
+from inspector.display_text import counted, listed
 from inspector.timebase import format_duration
 from inspector.vocabulary import Share
 

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from inspector.analysis.statistics.metrics import METRICS, Metric
 from inspector.analysis.statistics.time_series import USUAL_STUTTER, StutterLimits, TimeSeries
+from inspector.display_text import listed
 
 #: The metrics that are compared unless others are asked for.
 COMPARED: Final = ("fps", "p50", "p95", "p99", "p99.9", "frameview.low-1", "capframex.integral-1")
@@ -184,7 +185,7 @@ class Comparison(Struct, frozen=True):
 
 def _listed(differences: Iterable[Difference]) -> str:
     names = [f"{each.metric.tool} {each.metric.name}".strip() for each in differences]
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return listed(names, len(names))
 
 
 def _change_text(of: Difference) -> str:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.time_series import TimeSeries, quantile_8
-from inspector.display_text import counted
+from inspector.display_text import counted, listed
 
 _SHARE: Final = 0.999
 OUTLIER_RULE: Final = "CapFrameX's rule: f ≥ Q₈(f, 0.999)"
@@ -42,9 +42,8 @@ class Outliers(Struct, frozen=True, eq=False):
     def ranges_text(self) -> str:
         """The ranges of outliers in words; only the first ones if there are many."""
         found = self.ranges
-        shown = [f"{low:,}" if low == high else f"{low:,}–{high:,}" for low, high in found[:_SHOWN]]
-        more = f" and {len(found) - _SHOWN:,} more ranges" if len(found) > _SHOWN else ""
-        return f"Frames {', '.join(shown)}{more}" if found else ""
+        shown = [f"{low:,}" if low == high else f"{low:,}–{high:,}" for low, high in found]
+        return f"Frames {listed(shown, _SHOWN)}" if found else ""
 
 
 def without_outliers(series: TimeSeries) -> tuple[TimeSeries, Outliers]:

@@ -18,7 +18,7 @@ from msgspec import Struct, field, structs
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.time_series import NO_FACTS, FrameFacts
-from inspector.display_text import counted, in_quotes, one_line
+from inspector.display_text import counted, in_quotes, listed, one_line
 from inspector.errors import CaptureError
 from inspector.foreign.paths import is_there
 from inspector.formats.captures.source import CUT_OFF
@@ -262,18 +262,16 @@ def stream_named(wanted: str, names: Sequence[str], where: object) -> int:
         return matching[0]
     problem = "more than one stream" if matching else "no stream"
     named = [names[place] for place in matching] or names
-    listed = "; ".join(each or "(no name)" for each in islice(named, _LISTED_STREAMS))
+    known = "; ".join(each or "(no name)" for each in islice(named, _LISTED_STREAMS))
     more = len(named) - _LISTED_STREAMS
     end = f" and {more:,} more" if more > 0 else ""
     which = "They" if matching else "Its streams"
-    told = f"{which} are {listed}{end}." if listed else "None has run a frame."
+    told = f"{which} are {known}{end}." if known else "None has run a frame."
     message = f"{where} has {problem} {in_quotes(wanted)}. {told}"
     raise CaptureError(message)
 
 
 def note_on_choice(name: str, frames: int, others: Sequence[tuple[str, int]]) -> str:
-    listed = ", ".join(f"{other} with {count}" for other, count in others[:_OTHER_STREAMS])
-    more = len(others) - _OTHER_STREAMS
-    end = f" and {more:,} more." if more > 0 else "."
+    skipped = listed([f"{other} with {count}" for other, count in others], _OTHER_STREAMS)
     read = f"Read {name} with {counted(frames, 'frame')}, one of {1 + len(others)} streams."
-    return f"{read} Skipped: {listed}{end}"
+    return f"{read} Skipped: {skipped}."
