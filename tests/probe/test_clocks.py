@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from inspector.events.timeline import Timeline
-from inspector.probe.clocks import FAR_NS, LONGEST_WAIT_NS, Clock, Clocks, whole_ns
+from inspector.probe.clocks import FAR_NS, LONGEST_WAIT_NS, Clock, Clocks, InTurn, whole_ns
 from inspector.probe.kinds import MAX_RATE, NEVER
 from inspector.probe.kinds import RATE_DENOMINATOR as D
 
@@ -250,3 +252,76 @@ def test_that_endless_seconds_are_as_many_as_can_be_told(seconds: float) -> None
     assert whole_ns(seconds) == FAR_NS
     assert whole_ns(-1e300) == -FAR_NS
     assert whole_ns(0.1) == 100_000_000
+
+
+@pytest.mark.parametrize("seconds", [1.5, -1.5, 2e9 - 1, 1 - 2e9, 2e9, -2e9, 2.2e9, -2.2e9])
+def test_that_seconds_of_lifetimes_are_exact(seconds: float) -> None:
+    assert whole_ns(seconds) == seconds * 10**9
+
+
+def test_that_equal_due_times_are_in_the_order_of_their_making() -> None:
+    first, second, later = InTurn(1.0), InTurn(1.0), InTurn(2.0)
+    heap: list[float] = []
+    for each in (later, second, first):
+        heappush(heap, each)
+    found = [heappop(heap) for _ in range(3)]
+
+    assert all(each is other for each, other in zip(found, (first, second, later), strict=True))
+    assert (first < second, second < first, first < first) == (True, False, False)  # noqa: PLR0124
+    assert (second > first, first > second, first > first) == (True, False, False)  # noqa: PLR0124
+    assert (later > second, later < second) == (True, False)
+    # To other numbers it is one.
+    assert (first < 1.0, first > 1.0, first < 1.5, first > 0.5) == (False, False, True, True)
+    assert first + 0.0 is first
+    assert (first + 0.5, type(first + 0.5)) == (1.5, float)
+
+
+def test_that_a_clock_of_the_machine_is_read_as_the_machines_where_that_is_the_same() -> None:
+    clocks = Clocks()
+    clock = clocks.add("program", None)
+    shift_ns = clock._shift
+    assert shift_ns is not None
+    assert clock.reader_s(-shift_ns) is monotonic
+    assert clock.reader_s(-shift_ns + 10**9) is not monotonic
+    assert clock.reader_s(10**9)() == pytest.approx(1 + clock.now_s, abs=60)
+    clocks.set_rate(clock, D // 2)
+    assert clock.reader_s(-shift_ns) is not monotonic
+    # A clock in another time than the machine's never is.
+    world = World()
+    world.now_ns += 2 * 10**9
+    assert world.top.now_s == 2.0
+    assert world.top.reader_s(10**15)() == 10**6 + 2
+
+
+@pytest.mark.parametrize("rate_n", [D, 0])
+def test_that_a_jump_to_the_past_moves_nothing(rate_n: int) -> None:
+    world = World()
+    world.now_ns += 100
+    world.clocks.set_rate(world.top, rate_n)
+    world.clocks.pause(world.top)
+    skipped: list[int] = []
+    world.clocks.jump(world.top, 40, skipped.append)
+    assert (skipped, world.top.local_ns()) == ([0], 100)
+
+    def skip(passed_ns: int) -> None:
+        world.now_ns += passed_ns
+
+    world.clocks.jump(world.top, 150, skip)
+    world.fold()
+    expected_ns = 150 if rate_n else 100
+    assert world.top.local_ns() == world.folded_ns(world.top) == expected_ns
+
+
+def test_that_a_clock_may_begin_with_a_time_rate_and_pause_of_the_programs() -> None:
+    world = World()
+    world.now_ns += 100
+    for is_paused in (False, True):
+        for parent in (None, world.top):
+            clock = world.clocks.add("game", parent)
+            world.clocks.anchor(clock, 7_000, 2 * D, is_paused=is_paused)
+            world.attach()
+            assert clock.local_ns() == world.folded_ns(clock) == 7_000
+            world.now_ns += 10
+            expected_ns = 7_000 if is_paused else 7_020
+            assert clock.local_ns() == world.folded_ns(clock) == expected_ns
+            assert (clock.is_held, clock.is_plain) == (is_paused, False)

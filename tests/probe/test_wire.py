@@ -68,6 +68,30 @@ def test_that_an_announced_length_takes_no_memory() -> None:
     assert len(reader._bytes) < 100
 
 
+@pytest.mark.parametrize(("length", "kind"), [(0, wire.JSON), (0, 9), (1, 9), (1, 0)])
+def test_that_a_frame_without_a_kind_is_refused(length: int, kind: int) -> None:
+    with pytest.raises(WireError, match="not a frame") as caught:
+        FrameReader().feed(struct.pack("<IB", length, kind))
+    assert caught.value.code == wire.MALFORMED
+
+
+@pytest.mark.parametrize(("extra", "is_refused"), [(0, True), (-1, False)])
+def test_that_a_message_has_to_fit_with_its_kind(extra: int, *, is_refused: bool) -> None:
+    # The text, and the quotes around it.
+    text = "x" * (wire.MAX_FRAME_BYTES - 2 + extra)
+    if is_refused:
+        with pytest.raises(WireError):
+            packed_json(text)
+    else:
+        assert len(packed_json(text)) == wire.MAX_FRAME_BYTES - 1
+
+
+def test_that_texts_are_sent_as_short_as_they_can_be() -> None:
+    assert packed_json({"é": [1, "→"]}) == '{"é":[1,"→"]}'.encode()
+    # Half of a pair of characters cannot be sent.
+    assert packed_json("\ud800") == b'"?"'
+
+
 def test_that_a_message_comes_back_as_it_was() -> None:
     message = wire.request(3, "Clock.rate", {"clock": 2, "rate_n": 180_180_000, "name": "½ “é”"})
 
