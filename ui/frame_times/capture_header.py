@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from inspector.display_text import as_plain, counted, one_line
-from inspector.formats.arrangement.frame_bars import rate_text
+from inspector.formats.arrangement.frame_bars import fps_text
 from inspector.sessions.session import Session, ShowsCapture
 from inspector.timebase import format_duration, format_instant
 from inspector.tokens import SIZES
@@ -271,7 +271,7 @@ class CaptureHeader(QWidget):
 
 
 def _rate(duration_ns: int) -> str:
-    return f"{rate_text(duration_ns)} fps" if duration_ns > 0 else ""
+    return fps_text(duration_ns) if duration_ns > 0 else ""
 
 
 @guarded

@@ -16,7 +16,7 @@ from inspector.formats.arrangement.frame_bars import (
     USUAL_BUDGETS,
     budget_ns_of,
     budget_text,
-    rate_text,
+    fps_text,
 )
 from inspector.formats.arrangement.frame_series import XAxis
 from inspector.sessions.session import (
@@ -236,7 +236,7 @@ class FrameTimesPanel(QWidget):
             self.strip.set_budget_ns(budgets_ns[0])
         for header in (self.header, self.capture_header):
             header.set_budget(
-                f"{rate_text(budgets_ns[0])} fps budget" if budgets_ns else "no budget",
+                f"{fps_text(budgets_ns[0])} budget" if budgets_ns else "no budget",
                 budget_text(budgets_ns[0]) if budgets_ns else "What is shown of frames",
             )
         self._refresh_legend()

@@ -15,7 +15,7 @@ from inspector.events.frame_history import Frame
 from inspector.events.history import History
 from inspector.events.states import Failure
 from inspector.events.timeline import Timeline
-from inspector.formats.arrangement.frame_bars import rate_text
+from inspector.formats.arrangement.frame_bars import fps_text
 from inspector.timebase import NS_PER_MS, format_duration, format_instant
 from inspector.vocabulary import Phase, Share
 
@@ -152,7 +152,7 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
 
 def _time_rows(frame: Frame, unknown: frozenset[str], *, waits: bool) -> list[DetailRow]:
     interval_ns = frame.interval_ns
-    rate = f", {rate_text(interval_ns)} fps" if interval_ns and not waits else ""
+    rate = f", {fps_text(interval_ns)}" if interval_ns and not waits else ""
     # A capture without the work of frames knows only when their times ended.
     began = "Began at" if len(unknown) < _UNKNOWN else "Ended at"
     rows = [

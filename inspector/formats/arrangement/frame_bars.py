@@ -409,10 +409,11 @@ def budget_ns_of(budget_ms: float) -> int:
 
 def budget_text(budget_ns: int) -> str:
     """Return a budget as time and rate: ``16.7 ms · 60 fps``."""
-    return f"{format_duration(budget_ns)} · {rate_text(budget_ns)} fps"
+    return f"{format_duration(budget_ns)} · {fps_text(budget_ns)}"
 
 
-def rate_text(budget_ns: int) -> str:
-    rate = NS_PER_SECOND / budget_ns
+def fps_text(duration_ns: int) -> str:
+    """Return the rate of frames of a duration: ``60 fps``."""
+    rate = NS_PER_SECOND / duration_ns
     is_whole = rate >= _WHOLE_FROM or abs(rate - round(rate)) < _NEARLY_WHOLE
-    return f"{rate:,.0f}" if is_whole else f"{rate:.1f}"
+    return f"{rate:,.0f} fps" if is_whole else f"{rate:.1f} fps"

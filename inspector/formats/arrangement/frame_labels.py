@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from inspector.formats.arrangement.frame_bars import Spikes, rate_text
+from inspector.formats.arrangement.frame_bars import Spikes, fps_text
 from inspector.timebase import format_duration
 
 _LABELLED_SPIKES: Final = 8
@@ -83,7 +83,7 @@ def budget_labels(  # noqa: PLR0913, PLR0917 - budgets and where they are
     for number, budget_ns in enumerate(budgets_ns):
         # Rounded to the pixel that the line of the budget is painted on; the name stands above it.
         y = float(round(height * (1 - budget_ns / top_ns)))
-        name = f"{rate_text(budget_ns)} fps"
+        name = fps_text(budget_ns)
         if y < 0:
             if number:
                 continue
@@ -99,7 +99,7 @@ def budget_labels(  # noqa: PLR0913, PLR0917 - budgets and where they are
 
 def names_width(budgets_ns: tuple[int, ...], width_of: Callable[[str], float]) -> float:
     """Return how much room the names of budgets need at the right edge."""
-    widths = [width_of(f"{rate_text(each)} fps") for each in budgets_ns]
+    widths = [width_of(fps_text(each)) for each in budgets_ns]
     return max(widths) + 2 * _NAME_PAD if widths else 0.0
 
 
