@@ -23,7 +23,7 @@ from inspector.sessions.attached.doors.cdp import (
     CdpTransport,
     PipeTransport,
     WebSocketTransport,
-    listed,
+    reported_targets,
     socket_path,
 )
 from inspector.sessions.attached.doors.door import ProbeAcceptor
@@ -103,7 +103,9 @@ class Browser:
         return opened
 
     def _attached(self, acceptor: ProbeAcceptor, port: int) -> OpenedBrowser:
-        transport = WebSocketTransport(port, socket_path(listed(port, "/json/version"), port))
+        transport = WebSocketTransport(
+            port, socket_path(reported_targets(port, "/json/version"), port)
+        )
         opened = OpenedBrowser(self.title, None, None)
         opened.follow(transport, acceptor, self._options() | {"isLate": True})
         return opened

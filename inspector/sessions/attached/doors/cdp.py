@@ -141,7 +141,7 @@ class PipeTransport:
                 os.close(self._writer)
 
 
-def listed(port: int, path: str) -> object:
+def reported_targets(port: int, path: str) -> object:
     """Return what a debugging port reports about its targets (JSON over HTTP)."""
     import http.client  # noqa: PLC0415 - 20 ms, needed for what runs already
 

@@ -24,7 +24,7 @@ from inspector.sessions.attached.doors.cdp import (
     CdpError,
     Params,
     WebSocketTransport,
-    listed,
+    reported_targets,
     socket_path,
 )
 from inspector.sessions.attached.doors.door import ProbeAcceptor
@@ -264,7 +264,7 @@ def _debugger(target: Process) -> tuple[int, str]:
         ports = listening_ports(target.pid) if sys.platform == "linux" else {_usual_port(target)}
         for port in sorted(ports, key=lambda port: port != _usual_port(target)):
             with suppress(CdpError):
-                targets = listed(port, "/json/list")
+                targets = reported_targets(port, "/json/list")
                 if isinstance(targets, list) and targets:
                     return port, socket_path(targets[0], port)
         sleep(0.005)

@@ -22,7 +22,7 @@ from inspector.commands.clocks import SetRate
 from inspector.commands.transport import Hold, Run, StepFrames
 from inspector.errors import AttachError, ProgramStartError
 from inspector.sessions.attached.doors.browser import Browser, find_browser, page_url
-from inspector.sessions.attached.doors.cdp import CdpError, listed
+from inspector.sessions.attached.doors.cdp import CdpError, reported_targets
 from inspector.sessions.attached.doors.listener import OpenedListener, PageListener
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.session import SessionPhase
@@ -192,7 +192,7 @@ def _port(path: Path, title: str) -> int:
     while time.monotonic() < end_s:
         if path.exists() and (lines := path.read_text().splitlines()):
             with suppress(CdpError):
-                if title in str(listed(port := int(lines[0]), "/json/list")):
+                if title in str(reported_targets(port := int(lines[0]), "/json/list")):
                     return port
         time.sleep(0.02)
     pytest.fail("the browser opens no debugging port")

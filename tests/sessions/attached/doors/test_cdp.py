@@ -25,7 +25,7 @@ from inspector.sessions.attached.doors.cdp import (
     CdpError,
     Params,
     PipeTransport,
-    listed,
+    reported_targets,
     socket_path,
 )
 from tests.fuzz import rounds
@@ -208,7 +208,7 @@ def test_that_a_port_that_nobody_listens_on_is_said_with_what_to_do() -> None:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
         with pytest.raises(AttachError, match=rf"{port}: Connection refused\. Start the browser"):
-            listed(port, "/json/version")
+            reported_targets(port, "/json/version")
 
 
 # ------------------------------------------------------------------------ connections
