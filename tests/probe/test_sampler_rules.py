@@ -103,19 +103,26 @@ def test_that_times_are_read_at_once_where_they_may_matter(looked: Looked, what:
     assert looked.reads > reads
 
 
-@pytest.mark.parametrize(("early_ms", "is_look"), [(2, False), (7, False), (8, True)])
+@pytest.mark.parametrize(
+    ("is_busy", "early_ns", "is_look"),
+    [
+        (False, 7_499_999, False),
+        (False, 7_500_000, True),
+        (True, 3_749_999, False),
+        (True, 3_750_000, True),
+    ],
+)
 def test_that_a_message_that_wakes_the_link_early_is_no_reason_to_look(
-    looked: Looked, early_ms: int, *, is_look: bool
+    looked: Looked, monkeypatch: pytest.MonkeyPatch, early_ns: int, *, is_busy: bool, is_look: bool
 ) -> None:
-    loop = looked.hidden_loop()
-    looked.look_after(20)
-    looked.look_after(20)
-    assert loop.number in looked.sampler._watched
-    looked.sampler.is_busy = False
-    looked.sampler._due_ns = looked.now_ns + 7_500_000
+    looked.hidden_loop()
+    monkeypatch.setattr(looked.sampler, "_is_idle", lambda _watched: not is_busy)
+    for _ in range(3):
+        looked.look_after(20, used_ms=20 * is_busy)
     looked.sampler.wait_ns(10 * MS)
     reads = looked.reads
-    looked.look_after(early_ms)
+    looked.now_ns += early_ns
+    looked.sampler.look()
 
     assert (looked.reads > reads) is is_look
 

@@ -37,6 +37,8 @@ def build(stage):
     game.set_interval(0.5, lambda: None, name="tick")
     game.set_timeout(100, lambda: None, name="end")
 """
+#: The most requests in a batch.
+_BATCH = 100
 _SLEEPER = "import time\nwhile True:\n    time.sleep(0.02)\n"
 
 Ask = Callable[..., Any]
@@ -358,6 +360,24 @@ def test_that_a_batch_is_answered_by_one_line(handler: RequestHandler) -> None:
     answers, next_answer = (json.loads(lines.get(timeout=30)) for _ in range(2))
     assert [each["id"] for each in answers] == [1, None, 2]
     assert next_answer["id"] == 3
+
+
+@pytest.mark.parametrize(("requests", "answers"), [(0, None), (1, 1), (_BATCH, _BATCH)])
+def test_that_a_batch_has_a_request_and_not_too_many(
+    handler: RequestHandler, requests: int, answers: int | None
+) -> None:
+    lines: Queue[bytes] = Queue()
+    client = handler.connect(lines.put)
+    batch = [{"jsonrpc": "2.0", "method": "session.list", "id": id_} for id_ in range(requests)]
+    handler.handle(client, json.dumps(batch).encode())
+    answer = json.loads(lines.get(timeout=30))
+    if answers is None:
+        assert answer["error"]["message"] == f"A batch has 1 to {_BATCH} requests, not {requests}."
+    else:
+        assert [each["id"] for each in answer] == [*range(answers)]
+    batch += [batch[0]] * (_BATCH + 1 - requests) if batch else [{}] * (_BATCH + 1)
+    handler.handle(client, json.dumps(batch).encode())
+    assert "requests, not" in json.loads(lines.get(timeout=30))["error"]["message"]
 
 
 def test_that_the_client_starts_a_server_that_ends_with_it(scene: str) -> None:

@@ -84,6 +84,10 @@ def test_that_they_come_in_the_order_of_their_instants() -> None:
     assert {each.created for each in found} == {"2026-01-02T03:04:05+00:00"}
     assert names(found.within(20 * NS_PER_MS, 25 * NS_PER_MS)) == ["b"]
     assert names(found.within(41 * NS_PER_MS)) == []
+    # What touches the span is in it.
+    assert names(found.within(40 * NS_PER_MS, 50 * NS_PER_MS)) == ["b"]
+    assert names(found.within(0, 10 * NS_PER_MS)) == ["a", "b"]
+    assert names(found.within(0, 10 * NS_PER_MS - 1)) == []
 
 
 def test_that_a_change_keeps_number_and_date() -> None:

@@ -1,6 +1,6 @@
 """What adapters do with libraries of which only what they touch is there."""
 
-# ruff: noqa: ANN401, N802, N815 - as the libraries have it
+# ruff: noqa: ANN401, N802 - as the libraries have it
 
 from __future__ import annotations
 
@@ -19,20 +19,13 @@ from inspector.probe.adapters.kivy import KivyAdapter
 from inspector.probe.adapters.qt import QtLoop, _hook_elapsed
 from inspector.probe.adapters.qt_animations import QtAnimationsAdapter
 from inspector.probe.adapters.trio import TrioAdapter, _Run
-from inspector.probe.adapters.twisted import TwistedAdapter
 from inspector.probe.clocks import NothingDueError
+from inspector.probe.kinds import RATE_DENOMINATOR as D
 from inspector.probe.kinds import (
-    FRAME_BEGAN,
-    FRAME_ENDED,
-    INTERVAL_DELAY,
-    NEVER,
-    TIMEOUT,
     TIMER_ADDED,
     TIMER_CLEARED,
     TIMER_FIRED,
-    TIMER_ORIGIN,
 )
-from inspector.probe.kinds import RATE_DENOMINATOR as D
 from tests.probe.adapters.played import Played
 
 MS = 1_000_000
@@ -167,229 +160,6 @@ def test_that_a_timer_of_qt_is_taken_over_once_and_none_of_the_probe(
     assert loop.timers == {1: timer}
 
 
-# -------------------------------------------------------------------------------------- Twisted
-
-
-class DelayedCall:
-    """A call of a reactor."""
-
-    def __init__(
-        self, time: float, func: Callable[[], object], seconds: Callable[[], float]
-    ) -> None:
-        self.time, self.func, self.seconds = time, func, seconds
-        self.called = self.cancelled = 0
-
-    def getTime(self) -> float:
-        return self.time
-
-    def active(self) -> bool:
-        return not (self.called or self.cancelled)
-
-    def cancel(self) -> None:
-        self.cancelled = 1
-
-    def reset(self, delay_s: float) -> None:
-        self.time = self.seconds() + delay_s
-
-    def delay(self, delay_s: float) -> None:
-        self.time += delay_s
-
-
-@pytest.fixture
-def reactor_type(played: Played) -> Any:  # noqa: C901 - a small class
-    """Twisted's class of reactors, which is followed."""
-
-    class ReactorBase:
-        _pendingTimedCalls = ()
-        _internalReaders = ()
-        threadCallQueue = ()
-        _started = False
-
-        def __init__(self) -> None:
-            self.calls: list[Any] = []
-            self.waits: list[float | None] = []
-            self.wakes = 0
-
-        def seconds(self) -> float:
-            return played.now_ns / 1e9
-
-        def callLater(self, delay_s: float, func: Callable[[], object]) -> object:
-            call = DelayedCall(self.seconds() + delay_s, func, self.seconds)
-            self.calls.append(call)
-            return call
-
-        def getDelayedCalls(self) -> list[Any]:
-            return [each for each in self.calls if each.active()]
-
-        def wakeUp(self) -> None:
-            self.wakes += 1
-
-        def crash(self) -> None: ...
-
-        def doIteration(self, delay_s: float | None) -> None:
-            self.waits.append(delay_s)
-
-        def turn(self, at_ms: int) -> None:
-            """Make the calls that are due then, and wait for what is ready."""
-            played.now_ns = at_ms * MS
-            for each in self.getDelayedCalls():
-                if each.getTime() <= self.seconds():
-                    each.called = 1
-                    each.func()
-            self.doIteration(0)
-
-    module: Any = SimpleNamespace(
-        ReactorBase=ReactorBase,
-        DelayedCall=DelayedCall,
-        __spec__=SimpleNamespace(_initializing=True),
-    )
-    TwistedAdapter(played.program).installed(module)
-    return ReactorBase
-
-
-@pytest.fixture
-def reactor(reactor_type: Any) -> Any:
-    return reactor_type()
-
-
-def _fired(played: Played) -> list[tuple[int, int]]:
-    """Return how late timers have fired and when they are due next, in milliseconds."""
-    return [
-        (a // MS, b if b == NEVER else b // MS)
-        for _, kind, _, a, b in played.events
-        if kind == TIMER_FIRED
-    ]
-
-
-def test_that_a_call_of_a_reactor_is_told_until_it_is_made(played: Played, reactor: Any) -> None:
-    reactor.callLater(0.1, int)
-    reactor.turn(590)
-    assert _fired(played) == []
-    reactor.turn(630)
-    reactor.turn(700)
-
-    assert _fired(played) == [(29, NEVER)]
-    assert played.program.timers == {}
-
-
-def test_that_a_call_of_a_reactor_that_sets_itself_again_is_one_timer_from_then_on(
-    played: Played, reactor: Any
-) -> None:
-    def beat() -> None:
-        reactor.callLater(0.1, beat)
-
-    beat()
-    for at_ms in (601, 702, 803):
-        reactor.turn(at_ms)
-
-    assert played.count(TIMER_ADDED) == 2
-    assert _fired(played) == [(0, NEVER), (0, 402), (0, 503)]
-    (timer,) = map(played.program.pending, played.program.timers)
-    kinds = [b for _, kind, _, _, b in played.events if kind == TIMER_ORIGIN]
-    assert kinds == [TIMEOUT, INTERVAL_DELAY]
-    assert timer is not None
-    assert (timer.period_ns, timer.due_ns // MS) == (100 * MS, 503)
-
-
-def test_that_a_call_of_a_reactor_may_be_moved_and_cancelled(played: Played, reactor: Any) -> None:
-    moved, gone = reactor.callLater(0.1, int), reactor.callLater(0.1, int)
-    (number, _) = played.program.timers
-    played.now_ns += 50 * MS
-    gone.cancel()
-    dues_ms = []
-    for move in (moved.reset, moved.delay):
-        move(0.1)
-        timer = played.program.pending(number)
-        assert timer is not None
-        dues_ms.append(timer.due_ns // MS)
-
-    assert dues_ms == [250, 350]
-    assert list(played.program.timers) == [number]
-    assert played.count(TIMER_CLEARED) == 1
-
-
-def test_that_a_call_of_a_reactor_is_cleared_from_outside_and_seen_when_an_inspector_comes(
-    played: Played, reactor: Any
-) -> None:
-    played.program.detach()
-    call = reactor.callLater(0.1, int)
-    played.attach()
-    (clock,) = (each for each in played.program.clocks.by_number.values() if each.adapter)
-    adapter: Any = clock.adapter
-    for _ in range(2):
-        list(adapter.keyframe(clock))
-    (timer,) = map(played.program.pending, played.program.timers)
-    adapter.clear_timer(clock, timer, 1)
-
-    assert call.cancelled
-    assert played.program.timers == {}
-    assert [b for _, kind, _, _, b in played.events if kind == TIMER_CLEARED] == [1]
-
-
-def test_that_a_reactor_waits_as_long_as_local_time_says_and_is_woken_by_changes(
-    played: Played, reactor: Any
-) -> None:
-    reactor.doIteration(0.5)
-    played.set_rate(D // 2)
-    reactor.doIteration(0.5)
-    played.hold()
-    reactor.doIteration(0.5)
-    played.program.detach()
-    reactor.doIteration(0.5)
-
-    assert reactor.waits == [0.5, 1.0, None, 0.5]
-    assert reactor.wakes >= 2
-
-
-def test_that_a_reactor_with_a_time_of_its_own_cannot_be_held(
-    played: Played, reactor_type: Any
-) -> None:
-    class OwnReactor(reactor_type):  # type: ignore[misc]
-        def seconds(self) -> float:
-            return 7.0
-
-    found: list[Any] = [reactor_type(), OwnReactor()]
-    clocks = [each for each in played.program.clocks.by_number.values() if each.adapter]
-    can_hold = [each.adapter.capabilities(each).get("pause", True) for each in clocks]
-    played.hold()
-    played.now_ns += 100 * MS
-
-    assert [each.name for each in clocks] == ["Twisted", "Twisted OwnReactor"]
-    assert can_hold == [True, "This reactor has a time of its own."]
-    assert [each.seconds() for each in found] == [0.5, 7.0]
-
-
-def test_that_a_turn_of_a_reactor_is_a_frame_unless_it_is_held(
-    played: Played, reactor: Any
-) -> None:
-    for _ in range(3):
-        reactor.doIteration(0)
-    played.hold()
-    for _ in range(3):
-        reactor.doIteration(0)
-
-    assert (played.count(FRAME_BEGAN), played.count(FRAME_ENDED)) == (3, 3)
-
-
-def test_that_a_reactor_waits_for_the_same_files_from_wait_to_wait(
-    played: Played, reactor: Any
-) -> None:
-    waited: list[Any] = []
-    waits: Any = SimpleNamespace(wait_for_files=lambda *found: waited.append((found[1], found[3])))
-    played.program.waits = waits
-    reactor.doIteration(None)
-    reactor._pendingTimedCalls = [DelayedCall(0.75, int, reactor.seconds)]
-    reactor.doIteration(0.25)
-    # What is ready is looked at without a wait.
-    reactor.doIteration(0)
-
-    (no_due_ns, first), (due_ns, second) = waited
-    assert (no_due_ns, due_ns) == (None, 350 * MS + 250)
-    assert first is second
-    assert (first.number, first.numbers()) == (-1, [])
-    assert (played.count(FRAME_BEGAN), played.count(FRAME_ENDED)) == (3, 2)
-
-
 # -------------------------------------------------------------------------------- trio and Kivy
 
 
@@ -447,6 +217,56 @@ def test_that_deadlines_of_trio_from_before_the_inspector_came_are_told(played: 
     run.is_ours = False
     run.shown.clear()
     assert list(adapter.keyframe(run.clock)) == []
+
+
+def test_that_a_run_of_trio_with_a_clock_of_its_own_is_said_to_keep_it(played: Played) -> None:
+    adapter, run = _trio_run(played, SimpleNamespace(deadlines=object()))
+    stopped = {"pause", "rate", "step_timer", "step_time"}
+    assert set(adapter.capabilities(run.clock)) == {"clear_timer"}
+    assert set(adapter.capabilities(played.program.own_clock)) == {"clear_timer"}
+    run.is_ours = False
+    assert set(adapter.capabilities(run.clock)) == {"clear_timer", *stopped}
+
+
+def test_that_a_run_of_trio_has_a_clock_until_it_ends(played: Played) -> None:
+    class SystemClock:
+        def current_time(self) -> float:
+            return 70.0
+
+    shuffled: list[int] = []
+    adapter = TrioAdapter(played.program)
+    adapter._core = SimpleNamespace(
+        SystemClock=SystemClock, _r=SimpleNamespace(seed=shuffled.append)
+    )
+    adapter._clock_class = lambda run: ("follows", run)
+    runners: list[Any] = [
+        SimpleNamespace(clock=clock, deadlines=object()) for clock in (SystemClock(), "mock")
+    ]
+    for runner in runners:
+        adapter._run_began(runner)
+    ours, own = adapter._runs
+    assert (ours.is_ours, own.is_ours) == (True, False)
+    # Its time goes on from where trio's was.
+    assert ours.base_s + ours.clock.now_s == 70.0
+    assert [each.clock for each in runners] == [("follows", ours), "mock"]
+    assert [clock.name for clock, _ in adapter.task_loops()] == ["trio", "trio"]
+    assert shuffled == []
+    virtual: Any = SimpleNamespace()
+    played.program.waits = virtual
+    adapter._run_began(SimpleNamespace(clock=SystemClock(), deadlines=object()))
+    # Its tasks run in the same order every time.
+    assert (shuffled, adapter._core._ALLOW_DETERMINISTIC_SCHEDULING) == ([0], True)
+    shown: Any = ours.shown
+    shown["scope"] = object()
+    adapter.released()
+    assert ours.shown == {}
+    adapter._run_ended(runners[0])
+
+    assert ours not in adapter._runs
+    assert ours.clock.is_removed
+    assert not own.clock.is_removed
+    # What is asked of it now comes too late.
+    adapter.call_soon(ours.clock, lambda: pytest.fail("it has ended"))
 
 
 @pytest.mark.parametrize(("deadline_s", "due_ns"), [(2.0, 2_000 * MS + 1), (float("inf"), None)])

@@ -9,6 +9,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from queue import Queue
+from typing import Self
 
 import pytest
 
@@ -25,6 +26,7 @@ from inspector.sessions.attached.doors.cdp import (
     CdpError,
     Params,
     PipeTransport,
+    WebSocketTransport,
     reported_targets,
     socket_path,
 )
@@ -260,3 +262,57 @@ def test_that_a_wait_can_be_ended() -> None:
     connection, _ = _connection()
     connection.wake()
     assert connection.receive(60) == []
+
+
+def test_that_a_debugging_port_sends_texts_or_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[object] = ["text", b"bytes", OSError("gone")]
+    is_closed: list[bool] = []
+
+    class Socket:
+        def __enter__(self) -> Self:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            is_closed.append(True)
+            reason = "closing failed"
+            raise OSError(reason)
+
+        def send(self, text: str) -> None:
+            raise OSError(text)
+
+        def recv(self) -> object:
+            found = said.pop(0)
+            if isinstance(found, OSError):
+                raise found
+            return found
+
+    asked: list[str] = []
+
+    def connect(url: str, **_: object) -> Socket:
+        asked.append(url)
+        return Socket()
+
+    monkeypatch.setattr("websockets.sync.client.connect", connect)
+    transport = WebSocketTransport(9_222, "/devtools")
+    assert asked == ["ws://127.0.0.1:9222/devtools"]
+    assert transport.receive() == "text"
+    for reason in ("sends no text", "gone"):
+        with pytest.raises(CdpError, match=reason):
+            transport.receive()
+    with pytest.raises(CdpError, match="too late"):
+        transport.send("too late")
+    # What fails while it is closed is closed too.
+    transport.close()
+    assert is_closed == [True]
+
+
+def test_that_a_debugging_port_that_does_not_answer_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(_url: str, **_: object) -> None:
+        reason = "refused"
+        raise OSError(reason)
+
+    monkeypatch.setattr("websockets.sync.client.connect", refuse)
+    with pytest.raises(CdpError, match="The debugging port 9222 does not answer: refused"):
+        WebSocketTransport(9_222, "/devtools")

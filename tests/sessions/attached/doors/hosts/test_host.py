@@ -29,7 +29,13 @@ import pytest
 from inspector.errors import AttachError, ProgramStartError
 from inspector.sessions.attached.doors.hosts import host as host_module
 from inspector.sessions.attached.doors.hosts import line as line_module
-from inspector.sessions.attached.doors.hosts.host import Host, OnHost, Together, programs_on
+from inspector.sessions.attached.doors.hosts.host import (
+    Host,
+    OnHost,
+    Together,
+    on_hosts,
+    programs_on,
+)
 from inspector.sessions.attached.doors.hosts.line import HostLine
 from inspector.sessions.attached.doors.hosts.records import END, HEARTBEAT_S, SUPERVISOR, Records
 from inspector.sessions.attached.doors.hosts.relay import _LEAVES_S, Relay
@@ -678,3 +684,13 @@ def test_that_a_program_that_was_entered_late_does_without_the_files_of_the_prob
             program.kill()
 
     assert told.read_text() == "timeline_probe.adapters.asyncio"
+
+
+def test_that_options_name_a_door_for_each_host() -> None:
+    launch = Launch(("true",))
+    assert on_hosts([], [], launch, print) is None
+    one = on_hosts(["me@there"], [], launch, print)
+    assert isinstance(one, OnHost)
+    both = on_hosts(["me@there"], ["docker exec -i box"], launch, print)
+
+    assert isinstance(both, Together)
