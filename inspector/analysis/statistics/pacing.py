@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.analysis.statistics import frame_statistics
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.time_series import TimeSeries
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
@@ -179,14 +180,9 @@ def jank_count(series: TimeSeries, expected_ms: float, factor: float = JANK_FACT
 
 
 def missed_refreshes(series: TimeSeries, refresh_ms: float) -> int:
-    """Return how many refreshes showed no new frame, by the frame times.
-
-    ``sum(max(0, ceil((f_i - tolerance) / T) - 1))`` for a refresh interval T, with the tolerance
-    of :class:`.FrameBudget`.
-    """
-    tolerance_ms = FrameBudget.of_ms(refresh_ms).tolerance_ns / NS_PER_MS
-    late = np.ceil((series.times_ms - tolerance_ms) / refresh_ms) - 1
-    return int(np.maximum(late, 0).sum())
+    """Return how many refreshes showed no new frame, by the frame times."""
+    times_ns = np.rint(series.times_ms * NS_PER_MS).astype(np.int64)
+    return frame_statistics.missed_refreshes(times_ns, FrameBudget.of_ms(refresh_ms))
 
 
 def missed_displays(series: TimeSeries, refresh_ms: float) -> int | None:
