@@ -204,8 +204,7 @@ def _comparison_text(each: RunDifference) -> str:
         one, other = (
             MetricValue(metric, value).text for value in (difference.before, difference.after)
         )
-        name = f"{metric.tool} {metric.name}".strip()
-        rows.append((name, one, other, difference.text, difference.verdict.value))
+        rows.append((metric.full_name, one, other, difference.text, difference.verdict.value))
     heading = ("statistic", "before", "after", _CHANGE, "verdict")
     lines = [
         *_runs_lines(before, after),

@@ -58,13 +58,13 @@ def headline(found: RunDifference, before: str, after: str) -> tuple[str, str]:
     match verdict:
         case Verdict.FASTER | Verdict.SLOWER:
             first = next(each for each in spoken if each.verdict is verdict)
-            by = "" if first.metric.id == COMPARED[0] else f" by {name_of(first)}"
+            by = "" if first.metric.id == COMPARED[0] else f" by {first.metric.full_name}"
             said = f"{after} is {_COMPARATIVES[verdict]} than {before}{by}"
         case Verdict.MIXED:
             first = next(each for each in spoken if each.verdict is Verdict.FASTER)
-            slower = [name_of(each) for each in spoken if each.verdict is Verdict.SLOWER]
+            slower = [each.metric.full_name for each in spoken if each.verdict is Verdict.SLOWER]
             by = f" and slower by {' and '.join(slower)}"
-            said = f"{after} is faster than {before} by {name_of(first)}{by}"
+            said = f"{after} is faster than {before} by {first.metric.full_name}{by}"
         case Verdict.CANNOT_TELL:
             said = f"Whether {after} differs cannot be told"
         case _:
@@ -82,11 +82,6 @@ def _sureness(change: Change, why_not: str) -> str:
         return why_not
     low, high = percent_text(change.low).removesuffix(" %"), percent_text(change.high)
     return f"{100 * CONFIDENCE:g} % sure that it lies between {low} and {high}."
-
-
-def name_of(difference: Difference) -> str:
-    metric = difference.metric
-    return f"{metric.tool} {metric.name}".strip()
 
 
 def first_numbers(

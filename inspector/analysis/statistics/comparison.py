@@ -184,7 +184,7 @@ class Comparison(Struct, frozen=True):
 
 
 def _listed(differences: Iterable[Difference]) -> str:
-    names = [f"{each.metric.tool} {each.metric.name}".strip() for each in differences]
+    names = [each.metric.full_name for each in differences]
     return listed(names, len(names))
 
 

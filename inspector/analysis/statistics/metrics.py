@@ -57,6 +57,11 @@ class Metric(Struct, frozen=True):
     is_of_sessions: bool = False
 
     @property
+    def full_name(self) -> str:
+        """The name behind the tool whose definition it is."""
+        return f"{self.tool} {self.name}".strip()
+
+    @property
     def source(self) -> str:
         return _SOURCES.get(self.tool, _SOURCES[""])
 

@@ -173,7 +173,7 @@ def comparison_report(  # noqa: PLR0913 - as many things make a report
 def runs_table(sides: Sequence[ComparedRun]) -> ReportTable:
     """Return the runs of each side, and if a side has several, also all of them together."""
     metrics = metric_values(sides[0].series, wanted=frozenset(_OF_RUNS))
-    names = (f"{each.metric.tool} {each.metric.name}".strip() for each in metrics)
+    names = (each.metric.full_name for each in metrics)
     heading = ("Run", "Frames", "Duration", *names)
     rows = tuple(row for side in sides for row in _side_rows(side))
     return ReportTable(heading, rows, frozenset(range(1, len(heading))))
@@ -234,10 +234,9 @@ def _differences(found: RunDifference) -> ReportSection:
 
 def _rows(found: RunDifference) -> Iterator[tuple[str, ...]]:
     for each in found.found.differences:
-        metric = each.metric
-        texts = (MetricValue(metric, value).text for value in (each.before, each.after))
+        texts = (MetricValue(each.metric, value).text for value in (each.before, each.after))
         change = (each.share_text, each.interval_text, each.verdict.value)
-        yield "Frames", f"{metric.tool} {metric.name}".strip(), *texts, *change
+        yield "Frames", each.metric.full_name, *texts, *change
     for part in found.parts:
         values = (part.change.before, part.change.after)
         numbers = ("-" if each is None else number_text(each, part.unit) for each in values)
