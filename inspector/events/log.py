@@ -41,6 +41,8 @@ class LogBatch(Struct, frozen=True):
 _CONTROLS = {
     code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"
 }
+#: Directional controls, which turn what a terminal or table has behind the text, too.
+_CONTROLS |= {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 
 
 class EventLog:
@@ -293,5 +295,5 @@ def joined(first: Numbers, second: Numbers) -> Numbers:
 def readable(text: str) -> str:
     """Return a text as a log stores it."""
     # A lone surrogate, as in undecodable file names, cannot be stored in a file, and control
-    # characters would be interpreted by a terminal.
+    # and directional characters would be interpreted by a terminal.
     return text.encode("utf-8", "backslashreplace").decode("utf-8").translate(_CONTROLS)

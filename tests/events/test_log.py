@@ -41,6 +41,14 @@ def test_that_a_name_that_is_no_text_is_refused(name: object) -> None:
     assert log.strings == [""]
 
 
+def test_that_no_text_turns_what_stands_behind_it_or_moves_a_cursor() -> None:
+    log = EventLog()
+    number = log.intern("\x1b[31mevil \u202egnp.exe\u2066")
+
+    assert log.strings[number] == "\\x1b[31mevil \\u202egnp.exe\\u2066"
+    assert log.strings[log.intern("שלום\u200f")] == "שלום\u200f"
+
+
 def test_that_a_text_that_no_file_can_hold_is_kept_readable() -> None:
     log = EventLog()
 
