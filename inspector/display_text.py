@@ -19,13 +19,7 @@ _MOST_OF_LINES: Final = 20_000
 _MOST_SHOWN: Final = 4_000
 #: A name between quotation marks.
 QUOTED: Final = re.compile("“([^“”]*)”")
-_HTML: Final = (
-    ("&", "&amp;"),
-    ("<", "&lt;"),
-    (">", "&gt;"),
-    ('"', "&quot;"),
-    ("'", "&#x27;"),
-)
+_HTML: Final = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&#x27;"))
 
 
 def without_quotes(text: str) -> str:

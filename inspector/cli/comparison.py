@@ -27,12 +27,7 @@ from inspector.exit_codes import ExitCode
 from inspector.foreign.files import check_readable
 from inspector.formats.atomic_file import check_target, replacing
 from inspector.formats.captures.capture import split_column
-from inspector.formats.report.comparison import (
-    json_of,
-    number_text,
-    runs_table,
-    write_comparison,
-)
+from inspector.formats.report.comparison import json_of, number_text, runs_table, write_comparison
 from inspector.formats.report.page_layout import ReportTable
 from inspector.launcher import open_window
 from inspector.sessions.compared import FilesToCompare, files_named, run_of_file, told_apart

@@ -45,11 +45,7 @@ from inspector.formats.scene_shapes import SceneMoment
 from inspector.formats.traces.session_trace import Events
 from inspector.pictures.appearance import clock_appearances
 from inspector.sessions.capture_history import CaptureHistory
-from inspector.sessions.frame_files import (
-    FrameFile,
-    read_frame_file,
-    recording_showing,
-)
+from inspector.sessions.frame_files import FrameFile, read_frame_file, recording_showing
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.recorded import RecordedPictures, RecordedSession
 from inspector.sessions.session import Session, pictures_of

@@ -28,12 +28,7 @@ from inspector.timebase import (
     format_local_time,
     ns_to_seconds,
 )
-from inspector.vocabulary import (
-    RATE_DENOMINATOR,
-    Measure,
-    Share,
-    typed_rate,
-)
+from inspector.vocabulary import RATE_DENOMINATOR, Measure, Share, typed_rate
 
 _LISTED_FAILURES: Final = 5
 _LISTED_CLOCKS: Final = 40
@@ -418,11 +413,7 @@ def _closing(report: RunReport, timers: Sequence[TimerCount]) -> str:
 
 
 def table(
-    heading: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    right: set[int],
-    more: str = "",
+    heading: Sequence[str], rows: Sequence[Sequence[str]], *, right: set[int], more: str = ""
 ) -> str:
     """Return rows under a heading with aligned columns; ``more`` names what is left out."""
     # Only the last column is not shortened.

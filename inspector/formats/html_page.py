@@ -42,9 +42,7 @@ def svg_element(picture: DisplayList) -> str:
 
 
 def html_table(
-    heading: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    numbers: frozenset[int] | set[int],
+    heading: Sequence[str], rows: Iterable[Sequence[str]], numbers: frozenset[int] | set[int]
 ) -> str:
     head = "".join(f"<th>{escape(each)}</th>" for each in heading)
     body = "".join(

@@ -253,9 +253,7 @@ class Program(Texts):
     # ----------------------------------------------------------------- attachment
 
     def attach(
-        self,
-        emit: Emit,
-        extend: Callable[[tuple[tuple[int, int, int, int, int], ...]], None],
+        self, emit: Emit, extend: Callable[[tuple[tuple[int, int, int, int, int], ...]], None]
     ) -> None:
         """Begin to report, with the clocks as they are."""
         for adapter in list(self.adapters.values()):

@@ -432,12 +432,7 @@ class Sampler:
         self._sample(watched, view, now_ns, covers_ns, seen_times, flags)
 
     def _busy_since(
-        self,
-        watched: Watched,
-        view: _View,
-        since_ns: int,
-        now_ns: int,
-        times: tuple[int, int, int],
+        self, watched: Watched, view: _View, since_ns: int, now_ns: int, times: tuple[int, int, int]
     ) -> int:
         """Return when the running turn has begun, 0 between turns."""
         frames = watched.frames

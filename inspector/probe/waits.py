@@ -240,11 +240,7 @@ class Waits:
         return self.wait_for(lock, clock, due_ns)
 
     def wait_for(
-        self,
-        lock: Any,
-        clock: Clock,
-        due_ns: Optional[int],
-        is_over: Callable[[], bool] = never,
+        self, lock: Any, clock: Clock, due_ns: Optional[int], is_over: Callable[[], bool] = never
     ) -> bool:
         """Wait until a lock is released, or a local instant has come; returns whether it has.
 

@@ -30,8 +30,7 @@ NOT_GRANTED: Final = -32001
 TOOK_TOO_LONG: Final = -32002
 
 SessionNumber = Annotated[
-    int,
-    Meta(ge=0, lt=2**31, description="number of the session; 0 for the newest of this client"),
+    int, Meta(ge=0, lt=2**31, description="number of the session; 0 for the newest of this client")
 ]
 Instant = Annotated[int, Meta(ge=0, lt=2**62, description="nanoseconds of session time")]
 Duration = Annotated[int, Meta(gt=0, lt=2**62, description="nanoseconds")]

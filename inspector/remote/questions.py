@@ -335,11 +335,7 @@ def events(
                     "text": describe(event, history.strings),
                 }
             )
-    return {
-        "items": found,
-        "total": history.end,
-        "next": cursor if cursor < history.end else None,
-    }
+    return {"items": found, "total": history.end, "next": cursor if cursor < history.end else None}
 
 
 @method("session.commands")
@@ -463,10 +459,7 @@ def _late(history: History, over_ns: int, limit: int) -> dict[str, object]:
 
 @method("session.late")
 def late(
-    asked: Asked,
-    session: SessionNumber = 0,
-    over_ns: Duration = 20_000_000,
-    limit: Limit = 100,
+    asked: Asked, session: SessionNumber = 0, over_ns: Duration = 20_000_000, limit: Limit = 100
 ) -> object:
     """List the calls that were late, the worst first, each with what made it late."""
     return _late(asked.session(session).session.history, over_ns, limit)
@@ -556,11 +549,7 @@ def sql(
         why = f"it took more than {_QUERY_S:g} s" if is_over else str(error)
         raise RemoteError(REFUSED, f"The query was refused: {why}.") from None
     is_more = len(rows) > limit
-    return {
-        "columns": columns,
-        "rows": rows[:limit],
-        "next": offset + limit if is_more else None,
-    }
+    return {"columns": columns, "rows": rows[:limit], "next": offset + limit if is_more else None}
 
 
 def _allow_reading(action: int, _a: object, name: object, *_rest: object) -> int:

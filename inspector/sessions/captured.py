@@ -270,10 +270,7 @@ def _arranged(file: FrameFile, capture: Capture | None, stream: Stream | None = 
     log = EventLog.holding(history.strings, events, start, history.state_before(start))
     timeline = history.state_before(history.end)
     FrameSeries(timeline.frames).prepare()
-    missing = {
-        "delta": file.provenance.source == CAPTURED,
-        "busy": not file.frames.busy_ns.any(),
-    }
+    missing = {"delta": file.provenance.source == CAPTURED, "busy": not file.frames.busy_ns.any()}
     unknown = frozenset(name for name, is_missing in missing.items() if is_missing)
     shown = (history, log, timeline, _usual_rate(file), unknown)
     return _Arranged(file, capture, stream, *shown)

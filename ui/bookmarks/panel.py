@@ -104,10 +104,7 @@ class AnnotationModel(ListTableModel[Annotation]):
 
     @override
     def setData(
-        self,
-        index: QModelIndex | QPersistentModelIndex,
-        value: object,
-        role: int = roles.EDIT,
+        self, index: QModelIndex | QPersistentModelIndex, value: object, role: int = roles.EDIT
     ) -> bool:
         annotation, typed = self.row_at(index.row()), str(value)
         column = self.columns[index.column()]
@@ -126,12 +123,7 @@ class BookmarksPanel(TablePanel):
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         self.model = AnnotationModel(bridge.annotations.change, theme)
-        view = TableView(
-            self.model,
-            "Bookmarks",
-            bridge.panel_choices,
-            selects_many=True,
-        )
+        view = TableView(self.model, "Bookmarks", bridge.panel_choices, selects_many=True)
         view.setEditTriggers(QAbstractItemView.EditTrigger.SelectedClicked)
         super().__init__(view, theme, parent, filter_hint="Filter bookmarks")
         self._bridge = bridge

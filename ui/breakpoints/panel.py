@@ -93,10 +93,7 @@ class BreakpointModel(ListTableModel[BreakpointRow]):
 
     @override
     def setData(
-        self,
-        index: QModelIndex | QPersistentModelIndex,
-        value: object,
-        role: int = roles.EDIT,
+        self, index: QModelIndex | QPersistentModelIndex, value: object, role: int = roles.EDIT
     ) -> bool:
         """Ask for a change; the box changes when its event comes back, not before."""
         row = self.row_at(index.row())

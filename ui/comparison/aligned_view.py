@@ -314,9 +314,7 @@ class AlignedView(QWidget):
         stroke = self._stroke(number)
         # Each frame is a step as wide as the frame is long.
         curve = pg.PlotDataItem(
-            pen=_pen(QColor(stroke.color), stroke.dash),
-            stepMode="right",
-            autoDownsampleFactor=1.0,
+            pen=_pen(QColor(stroke.color), stroke.dash), stepMode="right", autoDownsampleFactor=1.0
         )
         if self._is_filled(number):
             curve.setFillLevel(0.0)
@@ -343,9 +341,7 @@ class AlignedView(QWidget):
 
     def _add_budget(self, plot: pg.PlotItem, budget_ms: float, *, is_first: bool) -> None:
         line = pg.InfiniteLine(
-            budget_ms,
-            angle=0,
-            pen=_pen(self._color(ColorRole.MUTED), () if is_first else (3, 2)),
+            budget_ms, angle=0, pen=_pen(self._color(ColorRole.MUTED), () if is_first else (3, 2))
         )
         line.setZValue(10)
         plot.addItem(line, ignoreBounds=True)

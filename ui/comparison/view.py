@@ -262,8 +262,7 @@ class ComparisonView(QWidget):
     @Slot(object)
     def _on_problem(self, problem: InspectorError) -> None:
         unread = next(
-            ((side, each) for side in self.sides for each in side.sources if each.run is None),
-            None,
+            ((side, each) for side in self.sides for each in side.sources if each.run is None), None
         )
         if unread is not None:
             side, source = unread

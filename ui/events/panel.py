@@ -50,11 +50,7 @@ class EventListPanel(TablePanel):
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         self.model = EventListModel(theme)
         self.table = table = EventTableView(
-            self.model,
-            "Events",
-            bridge.panel_choices,
-            selects_many=True,
-            is_entered_at_end=True,
+            self.model, "Events", bridge.panel_choices, selects_many=True, is_entered_at_end=True
         )
         super().__init__(table, theme, parent, filter_hint="Filter events")
         self._bridge = bridge

@@ -187,11 +187,7 @@ class FrameSpanModel(ListTableModel[SpanRow]):
     def _set_numbered(self, rows: list[SpanRow], whole_ns: int, unlisted: int = 0) -> None:
         self.unlisted_count = unlisted
         self.set_rows(
-            structs.replace(
-                row,
-                share=_share(row, whole_ns),
-                number=number,
-            )
+            structs.replace(row, share=_share(row, whole_ns), number=number)
             for number, row in enumerate(rows)
         )
 

@@ -171,12 +171,7 @@ class OverviewStrip(QWidget):
         self._is_placed = True
 
     def _draw_columns(
-        self,
-        painter: QPainter,
-        series: FrameSeries,
-        window: Window,
-        pixels: range,
-        _newest: object,
+        self, painter: QPainter, series: FrameSeries, window: Window, pixels: range, _newest: object
     ) -> Spikes:
         background = self._theme.color(ColorRole.PANEL)
         painter.fillRect(pixels.start, 0, len(pixels), window.height, background)

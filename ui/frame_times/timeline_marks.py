@@ -143,9 +143,7 @@ class TimelineMarks:
                 found.append((kind, start + first, start + end, place))
         return [
             MarkGroup(
-                found[0][3],
-                found[0][0],
-                tuple((kind, first, end) for kind, first, end, _ in found),
+                found[0][3], found[0][0], tuple((kind, first, end) for kind, first, end, _ in found)
             )
             for _, found in sorted(cells.items())
         ]

@@ -165,11 +165,7 @@ class InterventionsPanel(TablePanel):
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         self.model = InterventionModel(theme)
         view = TableView(
-            self.model,
-            "History",
-            bridge.panel_choices,
-            selects_many=True,
-            is_entered_at_end=True,
+            self.model, "History", bridge.panel_choices, selects_many=True, is_entered_at_end=True
         )
         super().__init__(view, theme, parent, filter_hint="Filter interventions")
         self._bridge = bridge

@@ -27,11 +27,7 @@ from inspector.formats.drawing.display_list import (
     boxes_of,
     lines_of,
 )
-from inspector.formats.drawing.font_metrics import (
-    font,
-    has_every_character,
-    text_width,
-)
+from inspector.formats.drawing.font_metrics import font, has_every_character, text_width
 
 from .fonts import FONT_FAMILIES, load_fonts
 

@@ -75,9 +75,7 @@ class SceneJob(Struct, frozen=True):
         yield LabStep(run.results, 1.0, notes)
 
 
-def _begin_displays(
-    makes: Iterable[Callable[[], Display]],
-) -> Generator[None, None, list[Display]]:
+def _begin_displays(makes: Iterable[Callable[[], Display]]) -> Generator[None, None, list[Display]]:
     displays = []
     for make in makes:
         displays.append(make())

@@ -186,10 +186,7 @@ class LabPanel(QWidget):
         self.runner = LabRunner(self)
         self.model = LabResultsModel(theme)
         self.view = TableView(
-            self.model,
-            "Results of the refresh-rate lab",
-            bridge.panel_choices,
-            selects_many=True,
+            self.model, "Results of the refresh-rate lab", bridge.panel_choices, selects_many=True
         )
         self.notice = self.view.notice
         self.plot = LabPlot(theme)

@@ -126,11 +126,7 @@ class KeptPicture:
         pixmap.draw(painter, QRectF(0, 0, pixmap.width / ratio, pixmap.height / ratio), part)
 
     def _amend(
-        self,
-        device: _Device,
-        shown: object,
-        amend: Callable[[QPainter, Any], bool],
-        moved: int,
+        self, device: _Device, shown: object, amend: Callable[[QPainter, Any], bool], moved: int
     ) -> bool:
         pixmap, former = self._pixmap, self._shown
         if pixmap is None or device != self._device:

@@ -30,10 +30,7 @@ class ProgramCard(QWidget):
         self.values = {title: ElidedLabel() for title in _SHOWN}
         self.detach_button = tool_button("Detach", "Let the program go; it goes on")
         self.end_button = tool_button("End program", "End the program that was opened here")
-        for button, act in (
-            (self.detach_button, self._detach),
-            (self.end_button, self._end),
-        ):
+        for button, act in ((self.detach_button, self._detach), (self.end_button, self._end)):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             button.clicked.connect(act)
         grid = QGridLayout()

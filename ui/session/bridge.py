@@ -51,13 +51,7 @@ from .selection import Selection, SelectionKind, is_same_thing
 if TYPE_CHECKING:
     from inspector.sessions.attached.doors.door import Door
 
-__all__ = [
-    "QUIET_REFRESH_MS",
-    "REFRESH_MS",
-    "Selection",
-    "SelectionKind",
-    "SessionBridge",
-]
+__all__ = ["QUIET_REFRESH_MS", "REFRESH_MS", "Selection", "SelectionKind", "SessionBridge"]
 
 #: Commands that change what panels show end a look back: they take effect at the present.
 _SHOWN_IN_PANELS: Final = frozenset(

@@ -78,11 +78,7 @@ class ZoneSumsWindow(QDialog):
     """Shows the sums of a file beside what is open."""
 
     def __init__(
-        self,
-        path: Path,
-        choices: MutableMapping[str, str],
-        theme: Theme,
-        parent: QWidget,
+        self, path: Path, choices: MutableMapping[str, str], theme: Theme, parent: QWidget
     ) -> None:
         """Read a file; raises InspectorError if it cannot be read."""
         zones, notes = zone_sums(path) or ([], ())

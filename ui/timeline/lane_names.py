@@ -137,11 +137,7 @@ class LaneNames:
         self._theme = theme
 
     def paint(
-        self,
-        painter: QPainter,
-        size: QSize,
-        rows: PlacedRows,
-        states: tuple[HeaderState, ...],
+        self, painter: QPainter, size: QSize, rows: PlacedRows, states: tuple[HeaderState, ...]
     ) -> None:
         """Paint the headers of rows that are in some states, the pinned ones last."""
         shown = (*rows.scrolled, *rows.pinned)
@@ -248,11 +244,7 @@ class LaneNames:
         painter.restore()
 
     def _note(
-        self,
-        painter: QPainter,
-        placed: PlacedRow,
-        state: HeaderState,
-        room: tuple[int, int],
+        self, painter: QPainter, placed: PlacedRow, state: HeaderState, room: tuple[int, int]
     ) -> None:
         text, (begin, end) = state.note, room
         width = painter.fontMetrics().horizontalAdvance(text)

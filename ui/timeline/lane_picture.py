@@ -15,11 +15,7 @@ from inspector.analysis.lanes.lane_columns import Instants
 from inspector.analysis.lanes.lanes import LaneKind, LaneStore
 from inspector.formats.arrangement.annotation_layout import lay_out_annotations
 from inspector.formats.arrangement.clock_layout import ClockLayout, GrowingBar, GrownBar
-from inspector.formats.arrangement.lane_layout import (
-    LaneLayout,
-    pixels_of,
-    records_in_view,
-)
+from inspector.formats.arrangement.lane_layout import LaneLayout, pixels_of, records_in_view
 from inspector.formats.arrangement.lane_window import LaneWindow, drawable
 from inspector.formats.arrangement.sheet import Row, Sheet
 from inspector.timebase import NS_PER_MS
@@ -286,11 +282,7 @@ class LanePicture:
         return self._placed[1]
 
     def _all_lanes(
-        self,
-        painter: QPainter,
-        canvas: LaneSurface,
-        window: LaneWindow,
-        shown: _Shown,
+        self, painter: QPainter, canvas: LaneSurface, window: LaneWindow, shown: _Shown
     ) -> None:
         layout = _RowLayout(new_sheet(painter, self._theme))
         self._ground(painter, QRect(QPoint(), shown.box.bottomRight()), shown.grid)

@@ -61,10 +61,7 @@ class LaneRowsModel(QAbstractItemModel):
 
     @override
     def index(
-        self,
-        row: int,
-        column: int,
-        parent: QModelIndex | QPersistentModelIndex = QModelIndex(),
+        self, row: int, column: int, parent: QModelIndex | QPersistentModelIndex = QModelIndex()
     ) -> QModelIndex:
         below = self._below(parent)
         return self._index(below[row]) if 0 <= row < len(below) and not column else QModelIndex()
@@ -90,9 +87,7 @@ class LaneRowsModel(QAbstractItemModel):
 
     @override
     def data(
-        self,
-        index: QModelIndex | QPersistentModelIndex,
-        role: int = Qt.ItemDataRole.DisplayRole,
+        self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
         if not index.isValid():
             return None

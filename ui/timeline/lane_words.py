@@ -22,13 +22,7 @@ from inspector.formats.arrangement.sheet import Row
 from inspector.timebase import format_local_time
 
 from ..kit.theme import ColorRole, Theme
-from ..plotting.sheet_painter import (
-    KeptTexts,
-    hatching,
-    named_color,
-    small_texts,
-    theme_colors,
-)
+from ..plotting.sheet_painter import KeptTexts, hatching, named_color, small_texts, theme_colors
 
 if TYPE_CHECKING:
     from .lane_names import PlacedRows

@@ -109,10 +109,7 @@ class CallQueue:
         calls = [each for each in members.by_id.values() if each.kind in SCHEDULED]
         timed = [each for each in calls if each.kind in TIMED_CALLS]
         others = [each for each in calls if each.kind not in TIMED_CALLS]
-        for group, of_group in (
-            (CallGroup.FRAME_TIMERS, timed),
-            (CallGroup.EVERY_FRAME, others),
-        ):
+        for group, of_group in ((CallGroup.FRAME_TIMERS, timed), (CallGroup.EVERY_FRAME, others)):
             self._of_members[group] = len(of_group)
             self._said[group] = _columns_of(members, of_group)
         self._said[CallGroup.FRAME_TIMERS] |= DUE_COLUMNS
@@ -193,10 +190,7 @@ class CallQueue:
         )
 
     def _keys(
-        self,
-        column: ColumnEnum | None,
-        places: NDArray[np.int64] | None,
-        rows: NDArray[np.int64],
+        self, column: ColumnEnum | None, places: NDArray[np.int64] | None, rows: NDArray[np.int64]
     ) -> NDArray[np.int64]:
         """Return what calls are ordered by, smallest first, those of members at the end."""
         timers, members = self._timers, self._members
@@ -233,10 +227,7 @@ class CallQueue:
         return ranks * step + (step - 1), _numbers(keys[text.casefold()] for text in texts)
 
     def _text_keys(
-        self,
-        column: ColumnEnum,
-        places: NDArray[np.int64] | None,
-        rows: NDArray[np.int64],
+        self, column: ColumnEnum, places: NDArray[np.int64] | None, rows: NDArray[np.int64]
     ) -> NDArray[np.int64]:
         timeline, timers = self.timeline, self._timers
         assert timeline is not None, "calls are of a timeline"

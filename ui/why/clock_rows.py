@@ -161,11 +161,7 @@ def _answer(timeline: Timeline, clock_id: int) -> str:
 
 
 def _chain(
-    history: History,
-    timeline: Timeline,
-    clock_id: int,
-    past: ClockHistory,
-    pending: int,
+    history: History, timeline: Timeline, clock_id: int, past: ClockHistory, pending: int
 ) -> list[DetailRow]:
     """Return why a clock stands still, or runs at another rate, each reason with its instant."""
     blockers = clock_blockers(timeline, clock_id)

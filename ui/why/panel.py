@@ -237,11 +237,7 @@ class WhyPanel(QWidget):
             case SelectionKind.MEMBER:
                 told = self._told(history, timeline, CallId(selection.id, is_member=True))
                 if selection.id not in timeline.members.by_id:
-                    return [
-                        heading(self._why.subject),
-                        answer(told.answer),
-                        *told.chain,
-                    ]
+                    return [heading(self._why.subject), answer(told.answer), *told.chain]
                 rows = member_rows(timeline, selection.id, bridge.strings, told)
                 about_slice = slice_rows(history, timeline, selection)
                 return [rows[0], *about_slice] if about_slice else rows

@@ -34,14 +34,7 @@ from ..kit.throttled_refresh import single_shot
 _THICKNESS: Final = 2
 #: These show by a cursor or a mark that they have the keyboard, or are no place to work in. Others
 #: show it, too, but in dark colours with a contrast of less than 2 to what is around them.
-_SHOW_IT_THEMSELVES: Final = (
-    QAbstractSpinBox,
-    QLabel,
-    QLineEdit,
-    QMainWindow,
-    QMenu,
-    QMenuBar,
-)
+_SHOW_IT_THEMSELVES: Final = (QAbstractSpinBox, QLabel, QLineEdit, QMainWindow, QMenu, QMenuBar)
 #: Keys that widgets use themselves although they are shortcuts elsewhere. Fields claim letters and
 #: digits by themselves.
 _OWN_KEYS: Final = (

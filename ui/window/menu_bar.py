@@ -28,11 +28,7 @@ class TopMenuBar(QMenuBar):
     """
 
     #: The events of the window that it handles.
-    HEARD: Final = (
-        QEvent.Type.Resize,
-        QEvent.Type.ShortcutOverride,
-        QEvent.Type.KeyRelease,
-    )
+    HEARD: Final = (QEvent.Type.Resize, QEvent.Type.ShortcutOverride, QEvent.Type.KeyRelease)
 
     def __init__(self, window: QMainWindow, *, is_kept: bool) -> None:
         super().__init__(window)

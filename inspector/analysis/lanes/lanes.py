@@ -20,13 +20,7 @@ import numpy as np
 from msgspec import Struct, field
 
 from inspector.analysis.lanes.clocks import ClockPasts
-from inspector.analysis.lanes.lane_columns import (
-    Instants,
-    KnownPast,
-    Levels,
-    PendingTimers,
-    Steps,
-)
+from inspector.analysis.lanes.lane_columns import Instants, KnownPast, Levels, PendingTimers, Steps
 from inspector.analysis.lanes.spans import Spans
 from inspector.analysis.lateness.blocks import Blocks
 from inspector.calls.call import short_site

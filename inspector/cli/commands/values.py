@@ -26,12 +26,7 @@ from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.rate import parse_rate
 from inspector.foreign.numbers import count_in, number_in, refusal, shown
 from inspector.formats.options import parse_budgets_ms
-from inspector.sessions.sources.time_sources import (
-    SYSTEM,
-    VIRTUAL,
-    choosable_sources,
-    source_kind,
-)
+from inspector.sessions.sources.time_sources import SYSTEM, VIRTUAL, choosable_sources, source_kind
 from inspector.timebase import MAX_NS, NS_PER_SECOND, parse_duration_ns
 
 _ValueT = TypeVar("_ValueT")

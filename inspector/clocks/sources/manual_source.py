@@ -13,13 +13,7 @@ class ManualTimeSource:
     does not: it acts like a blocking call, also inside a callback.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_is_waking",
-        "_now_ns",
-        "_on_advance",
-        "_on_jump",
-    )
+    __slots__ = ("__weakref__", "_is_waking", "_now_ns", "_on_advance", "_on_jump")
 
     def __init__(self, start_ns: int = 0) -> None:
         self._now_ns = checked_ns(start_ns)

@@ -43,17 +43,10 @@ def add_lab_arguments(lab: ArgumentParser) -> None:
     what = lab.add_argument_group("what to run (default: an interval of 1 second)")
     what.add_argument("--scene", metavar="FILE", help="a scene file, or a number or name")
     add_several(
-        what,
-        "--timers",
-        metavar="FILE",
-        type=Path,
-        help="a CSV or JSON of timers; may be repeated",
+        what, "--timers", metavar="FILE", type=Path, help="a CSV or JSON of timers; may be repeated"
     )
     add_several(
-        what,
-        "--timer",
-        metavar="NAME=INTERVAL",
-        help="one timer, see below; may be repeated",
+        what, "--timer", metavar="NAME=INTERVAL", help="one timer, see below; may be repeated"
     )
     add_several(
         what,

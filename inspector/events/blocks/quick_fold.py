@@ -25,14 +25,7 @@ from inspector.events.blocks.packed_columns import (
     of_kinds,
 )
 from inspector.events.blocks.timer_events import TimerEvents
-from inspector.events.schema import (
-    ABOUT_LOOPS,
-    COMMANDS,
-    FAILURES,
-    FIELDS_THAT_COUNT,
-    SCHEMA,
-    Fold,
-)
+from inspector.events.schema import ABOUT_LOOPS, COMMANDS, FAILURES, FIELDS_THAT_COUNT, SCHEMA, Fold
 from inspector.events.timeline import Timeline
 from inspector.events.timer_table import UNKNOWN
 from inspector.vocabulary import NEVER, Numbers

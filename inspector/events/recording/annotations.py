@@ -19,12 +19,7 @@ from inspector.events.annotations import (
     AnnotationChange,
     AnnotationError,
 )
-from inspector.events.recording.layout import (
-    APPLICATION_ID,
-    VERSIONS_ALIKE,
-    check_tables,
-    text_of,
-)
+from inspector.events.recording.layout import APPLICATION_ID, VERSIONS_ALIKE, check_tables, text_of
 from inspector.events.recording.live_files import is_written_here
 from inspector.events.recording.reading.private_copy import real_path
 from inspector.timebase import MAX_NS

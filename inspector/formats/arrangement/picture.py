@@ -500,12 +500,7 @@ class _Arrangement:
         return found
 
     def _lane(
-        self,
-        lanes: LaneLayout,
-        timeline: Timeline,
-        row: LaneRow,
-        window: LaneWindow,
-        place: Row,
+        self, lanes: LaneLayout, timeline: Timeline, row: LaneRow, window: LaneWindow, place: Row
     ) -> None:
         lane = row.lane
         assert lane is not None, "others are no rows here"

@@ -15,14 +15,7 @@ import numpy as np
 
 from inspector.clocks.rate import MAX_RATE
 from inspector.display_text import foreign_line
-from inspector.events.schema import (
-    ADDED,
-    NUMBERS,
-    PHASE_ENDS,
-    SCHEMA,
-    EventGroup,
-    Unit,
-)
+from inspector.events.schema import ADDED, NUMBERS, PHASE_ENDS, SCHEMA, EventGroup, Unit
 from inspector.sessions.attached.session_numbers import ABOVE_PROGRAM, NUMBER_BITS, ROOT_ID
 from inspector.timebase import MAX_NS
 from inspector.vocabulary import CLOCK_ANCHORED, NEVER, RATE_DENOMINATOR, EventKind

@@ -209,13 +209,7 @@ class Breakpoints:
         self._texts[number] = text
         found.append(
             BreakpointHit(
-                number,
-                breakpoint_.action,
-                event[0],
-                cursor,
-                reader.frame,
-                reader.clock_id,
-                text,
+                number, breakpoint_.action, event[0], cursor, reader.frame, reader.clock_id, text
             )
         )
 

@@ -427,10 +427,7 @@ def shared_alike(room: float, wanted: Mapping[ColumnT, int]) -> dict[ColumnT, in
 
 
 def share_room(
-    room: int,
-    least: Mapping[int, int],
-    wishes: Iterable[tuple[int, int]],
-    elastic: Collection[int],
+    room: int, least: Mapping[int, int], wishes: Iterable[tuple[int, int]], elastic: Collection[int]
 ) -> dict[int, int]:
     """Share out the width of a table among its columns; returns their widths.
 

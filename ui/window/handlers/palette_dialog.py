@@ -300,9 +300,7 @@ class _EntryModel(QAbstractListModel):
 
     @override
     def data(
-        self,
-        index: QModelIndex | QPersistentModelIndex,
-        role: int = Qt.ItemDataRole.DisplayRole,
+        self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
         entry = self.entry(index.row()) if index.isValid() else None
         match role:

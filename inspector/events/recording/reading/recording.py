@@ -21,11 +21,7 @@ from inspector.events.frame_history import FrameHistory
 from inspector.events.loop_frames import exchange
 from inspector.events.recording.annotations import Annotation, read_annotations
 from inspector.events.recording.keyframes import Growth, timeline_from
-from inspector.events.recording.layout import (
-    CHUNK_EVENTS,
-    TIMER_COLUMNS,
-    WITH_LOOPS,
-)
+from inspector.events.recording.layout import CHUNK_EVENTS, TIMER_COLUMNS, WITH_LOOPS
 from inspector.events.recording.reading.frames import StoredFrames
 from inspector.events.recording.reading.opening import DAMAGE, OpenFile
 from inspector.events.recording.reading.pictures import RecordedBlocks
