@@ -32,6 +32,7 @@ from inspector.sessions.frame_files import read_frame_file
 from inspector.sessions.session import Session, ShowsCapture, beside_of
 
 from ..kit.background import Background
+from ..kit.fonts import in_type
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, WrappedLabel, plain_label
 from ..kit.layouts import bar, fill, splitter, tool_button
@@ -128,9 +129,8 @@ class _Statement(QPlainTextEdit):
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.setAccessibleName("SQL statement")
-        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-        font.setPixelSize(self.fontInfo().pixelSize())
-        self.setFont(font)
+        self.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        in_type(self, "text")
         self.setTabChangesFocus(True)
 
     def _is_run(self, event: QEvent) -> bool:
@@ -304,7 +304,9 @@ class QueryPanel(QWidget):
         self.files = {path: file for path, file in self.files.items() if file is not None}
         self._query = None
         self.message.set_text("")
-        self.problem.set_text(str(problem))
+        # A line that points up with carets points nowhere in letters of different widths.
+        lines = (line for line in str(problem).splitlines() if line.strip(" ^") or not line)
+        self.problem.set_text("\n".join(lines))
         self._refresh_state()
 
     def _set_answer(self, found: Answer) -> None:
@@ -313,7 +315,7 @@ class QueryPanel(QWidget):
             self.answer.deleteLater()
         self.answer = answer_view(found, self._theme)
         is_empty = self._bridge.session is None and not self.files
-        why = "Nothing is open, and no file was added." if is_empty else "No row is selected."
+        why = "Nothing is open, and no file was added." if is_empty else "The answer has no rows."
         self.answer.notice.set_text("" if found.rows else why)
         self._answers.addWidget(self.answer)
         count = counted(len(found.rows), "row")

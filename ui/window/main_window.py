@@ -172,7 +172,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(f"{session} – {_TITLE}" if session else _TITLE)
 
     def open_path(self, path: Path) -> None:
-        if self.notice.message != self.settings_file.problem:
+        if not self.notice.lasts(self.settings_file.problem):
             # Only a message about the settings is not about the scene before.
             self.notice.dismiss()
         if not is_file(path):

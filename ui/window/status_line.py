@@ -128,6 +128,10 @@ class StatusLine(QWidget):
         """What is said now, empty for nothing."""
         return self.label.text()
 
+    def lasts(self, text: str) -> bool:
+        """Whether a text can be read again until it is dismissed."""
+        return bool(text) and self._lasting.text == text
+
     def set_notice(self, notice: Notice) -> None:
         if notice.lasts:
             self._lasting, self._was_said = notice, False

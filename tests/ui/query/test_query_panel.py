@@ -8,6 +8,7 @@ from threading import Thread
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontInfo
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -15,6 +16,7 @@ from inspector.formats.query import NO_DUCKDB
 from inspector.sessions.captured import CapturedSession
 from inspector.testing import scene_file, virtual_session
 from tests.ui.shell import Shell
+from ui.kit.fonts import use_window_font
 from ui.kit.theme import Theme
 from ui.query import panel as query_panel
 from ui.query.panel import QueryPanel
@@ -233,3 +235,23 @@ def test_that_the_statement_is_as_large_as_other_text(
     qtbot.addWidget(panel)
 
     assert panel.statement.font().pixelSize() == 20
+
+
+@pytest.mark.usefixtures("duckdb")
+def test_that_a_mistake_is_said_without_carets_that_point_nowhere(panel: QueryPanel) -> None:
+    panel.statement.setPlainText("selec frame from frames")
+    panel.run_button.click()
+    panel.finish()
+
+    assert panel.problem.text().splitlines()[1:] == ["LINE 1: selec frame from frames"]
+    assert 'near "selec"' in panel.problem.text()
+
+
+def test_that_the_statement_is_as_large_as_other_texts(
+    panel: QueryPanel, qapp: QApplication
+) -> None:
+    use_window_font("inter", 200)
+    assert panel.statement.fontInfo().pixelSize() == QFontInfo(qapp.font()).pixelSize() == 26
+
+    use_window_font("inter", 100)
+    assert panel.statement.fontInfo().pixelSize() == 13

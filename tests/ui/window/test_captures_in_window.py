@@ -434,6 +434,22 @@ def test_that_of_several_dropped_files_the_others_open_beside(
     assert beside == [scene]
 
 
+def test_that_what_failed_is_not_said_any_more_once_something_else_is_open(
+    shell: Shell, tmp_path: Path
+) -> None:
+    notice = shell.window.notice
+    junk = tmp_path / "junk.csv"
+    junk.write_bytes(bytes(range(256)))
+    drop(shell, junk)
+    assert "junk.csv" in notice.message
+    notice._end()
+    assert notice.again_button.isVisible()
+
+    drop(shell, table(tmp_path))
+
+    assert not notice.again_button.isVisible()
+
+
 def test_that_captures_dropped_or_opened_together_are_compared_with_each_other(
     shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
