@@ -11,7 +11,7 @@ from msgspec import Struct
 from inspector.events.members import MemberState
 from inspector.events.states import StoppedClock
 from inspector.events.timeline import Timeline
-from inspector.vocabulary import RATE_DENOMINATOR, Field, LifeCycle, MemberKind
+from inspector.vocabulary import Field, LifeCycle, MemberKind
 
 _WITH_LIFE_CYCLE: Final = frozenset({MemberKind.COMPONENT, MemberKind.NODE})
 _LIFE_STATES: Final = frozenset(map(int, LifeCycle))
@@ -66,7 +66,7 @@ def member_blockers(timeline: Timeline, member: MemberState) -> tuple[Blocker, .
     for above in members.path(member.id):
         found += _own_blockers(above, is_own=above is member)
     scheduler = members.scheduler_of(member.id)
-    if scheduler is not None and scheduler.fields.get(Field.RATE, RATE_DENOMINATOR) == 0:
+    if scheduler is not None and scheduler.rate_n == 0:
         is_own = scheduler is member
         found.append(Blocker(BlockerKind.TIME_SCALE, scheduler.name, scheduler.id, is_own=is_own))
     found += map(_clock_blocker, timeline.stopping_clocks(member))

@@ -151,7 +151,7 @@ class DueTimes:
             last_ns = min(max(last_ns, added_ns), timeline.at_ns)
         scale = self._change.scale
         if scale is None:
-            rate_n = scheduler.fields.get(Field.RATE, RATE_DENOMINATOR)
+            rate_n = scheduler.rate_n
             scale = Fraction(rate_n, RATE_DENOMINATOR)
         return _SchedulerTime(
             scheduler.fields[Field.TIME],

@@ -24,7 +24,6 @@ from inspector.events.timer_table import RowByNumber
 from inspector.timebase import format_instant
 from inspector.vocabulary import (
     NEVER,
-    RATE_DENOMINATOR,
     Field,
     MemberKind,
     RawEvent,
@@ -681,7 +680,7 @@ def _state(timeline: Timeline, member: MemberState) -> str:
     above = members.pausing(member.id)
     if above is not None:
         return f"paused since {format_instant(above.paused_since_ns)}"
-    if member.fields.get(Field.RATE, RATE_DENOMINATOR) == 0:
+    if member.rate_n == 0:
         return "time scale 0"
     reasons = timeline.pause_reasons(member.clock_id)
     if reasons:

@@ -217,7 +217,7 @@ class SetTimeScale(SchedulerCommand, frozen=True):
         member = self.state(target.timeline)
         if member is None:
             return None
-        before = Fraction(member.fields.get(Field.RATE, RATE_DENOMINATOR), RATE_DENOMINATOR)
+        before = Fraction(member.rate_n, RATE_DENOMINATOR)
         return None if before == self.rate else SetTimeScale(self.member_id, before)
 
     @override

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
-from inspector.vocabulary import Field, MemberKind
+from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind
 
 #: Members that can be paused; a component and a node have a flag of their own for it.
 PAUSABLE: Final = frozenset(
@@ -65,6 +65,11 @@ class MemberState(Struct):
         """
         is_callback = self.kind is MemberKind.FRAME_CALLBACK
         return not (is_callback and self.fields.get(Field.INTERVAL) == 0)
+
+    @property
+    def rate_n(self) -> int:
+        """Its own time scale, a numerator over ``RATE_DENOMINATOR``."""
+        return self.fields.get(Field.RATE, RATE_DENOMINATOR)
 
     @property
     def pause_cause(self) -> int:

@@ -69,7 +69,7 @@ class BranchActions(QObject):
         if scheduler is None:
             return
         number, bridge = scheduler.id, self._bridge
-        scale = Fraction(scheduler.fields.get(Field.RATE, RATE_DENOMINATOR), RATE_DENOMINATOR)
+        scale = Fraction(scheduler.rate_n, RATE_DENOMINATOR)
         title = f"Time scale of {scheduler.name}"
 
         def set_scale(rate: Fraction) -> None:

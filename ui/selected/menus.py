@@ -215,7 +215,7 @@ def _add_scheduler_actions(
     undo = ResumeFromPriority(scheduler.id)
     requests.add(menu, "Resume what a priority paused", undo)
     if scheduler is member:
-        now = scheduler.fields.get(Field.RATE, RATE_DENOMINATOR)
+        now = scheduler.rate_n
         scales = menu.addMenu(f"Time scale (now {rate_chip(now)})")
         for rate, text in RATE_PRESETS.items():
             action = requests.add(scales, text, SetTimeScale(scheduler.id, rate))

@@ -192,7 +192,7 @@ class _Present:
         scheduler = members.scheduler_of(call.id.number)
         rate_n = RATE_DENOMINATOR
         if scheduler is not None:
-            rate_n = scheduler.fields.get(Field.RATE, RATE_DENOMINATOR)
+            rate_n = scheduler.rate_n
         if scheduler is not None and rate_n not in {0, RATE_DENOMINATOR}:
             text = f"The time scale of “{scheduler.name}” is {rate_text(rate_n)}."
             reasons.append(Reason(text, at_ns, member_id=scheduler.id))

@@ -48,7 +48,7 @@ class ScheduledCalls:
         call = SurveyedMember(member.id, member.clock_id, -1, 0, known=self._names.learn(member))
         call.interval_ns = fields.get(Field.INTERVAL, 0)
         call.calls_left = fields.get(Field.CALLS_LEFT, -1)
-        call.rate = fields.get(Field.RATE, RATE_DENOMINATOR)
+        call.rate = member.rate_n
         call.owner_id = fields.get(Field.OWNER, 0)
         call.calls = member.calls
         self._members[member.id] = call

@@ -109,7 +109,7 @@ class Queue:
             return
         clock_id = scheduler.clock_id or timeline.root_id or 0
         if clock_id in timeline.clocks:
-            rate_n = scheduler.fields.get(Field.RATE, RATE_DENOMINATOR)
+            rate_n = scheduler.rate_n
             local_ns = timeline.local_ns(clock_id, scheduler.timed_ns)
             time_ns = scheduler.fields.get(Field.TIME, 0)
             pace = rate_n, local_ns * rate_n - time_ns * RATE_DENOMINATOR

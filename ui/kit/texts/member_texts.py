@@ -8,7 +8,7 @@ from inspector.display_text import counted
 from inspector.events.members import TIMED_CALLS, MemberState
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration, format_instant
-from inspector.vocabulary import RATE_DENOMINATOR, Field, LifeCycle, MemberKind, Phase
+from inspector.vocabulary import Field, LifeCycle, MemberKind, Phase
 
 from .run_states import RunState, RunStateKind, brief_cause_text, brief_stop_text, reason_text
 
@@ -36,7 +36,7 @@ def member_run_state(timeline: Timeline, member: MemberState) -> RunState:
         text = f"stopped by {above.kind.text} {above.name} ({_pause_text(above)})"
         return RunState(RunStateKind.STOPPED, text, f"{above.name} paused")
     scheduler = timeline.members.scheduler_of(member.id)
-    if scheduler is not None and scheduler.fields.get(Field.RATE, RATE_DENOMINATOR) == 0:
+    if scheduler is not None and scheduler.rate_n == 0:
         text = "time scale 0" if scheduler is member else f"{scheduler.name} has time scale 0"
         return RunState(RunStateKind.FROZEN, text)
     for reason in timeline.stopping_clocks(member):
