@@ -440,12 +440,13 @@ def test_that_what_failed_is_not_said_any_more_once_something_else_is_open(
     notice = shell.window.notice
     junk = tmp_path / "junk.csv"
     junk.write_bytes(bytes(range(256)))
-    drop(shell, junk)
+    shell.window.open_path(trace(tmp_path))
+    shell.window.open_path(junk)
     assert "junk.csv" in notice.message
     notice._end()
     assert notice.again_button.isVisible()
 
-    drop(shell, table(tmp_path))
+    shell.window.open_path(table(tmp_path))
 
     assert not notice.again_button.isVisible()
 
