@@ -207,6 +207,29 @@ def test_that_changes_are_named_in_the_order_of_time(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("seconds", "lasted"), [((5, 5), "5.00 s each time"), ((5, 6), "11.0 s in all")]
+)
+def test_that_pauses_that_are_alike_are_one_sentence_without_a_comma(
+    tmp_path: Path, seconds: tuple[int, int], lasted: str
+) -> None:
+    one, other = seconds
+    stand = Stand(
+        tmp_path,
+        f"""
+    def build(stage):
+        enemies = stage.root.child("enemies")
+        enemies.set_timeout(100, lambda: None, name="boss")
+        for at, seconds in ((1, {one}), (30, {other})):
+            stage.root.set_timeout(at, enemies.pause)
+            stage.root.set_timeout(at + seconds, enemies.resume)
+    """,
+    )
+    stand.run(60)
+
+    assert texts(stand.explain("boss"))[1] == f"The program paused “enemies” twice, for {lasted}."
+
+
 def test_that_one_more_change_is_counted_in_the_singular(tmp_path: Path) -> None:
     pauses = """
         def build(stage):

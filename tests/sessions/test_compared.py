@@ -181,6 +181,23 @@ def test_that_the_share_that_is_done_is_told_before_each_number() -> None:
     assert of_calls == of_columns == [0, 0.25, 0.5, 0.75]
 
 
+@pytest.mark.parametrize("of_after", [True, False])
+def test_that_classes_of_frames_are_compared_where_both_have_frames(*, of_after: bool) -> None:
+    values, lasts_ms = np.linspace(30, 40, 100), np.linspace(10, 20, 100)
+    before, after = (
+        [RunColumn.of("load", "%", factor * values, lasts_ms, are_frames=are_frames)]
+        for factor, are_frames in ((1, True), (2, of_after))
+    )
+
+    changes = column_changes([before], [after], lambda _done: None, 1)
+
+    of_classes = [each for each in changes if "frames" in each.what]
+    assert len(of_classes) == (4 if of_after else 0)
+    assert all(each.change.share == pytest.approx(1) for each in of_classes)
+    assert all((each.change.low, each.change.high) == (None, None) for each in of_classes)
+    assert len(changes) > len(of_classes)
+
+
 def test_that_calls_of_a_session_are_known_by_clock_and_name_with_when_and_how_long(
     tmp_path: Path,
 ) -> None:
