@@ -36,7 +36,7 @@ def columns(draw: st.DrawFn) -> np.ndarray:
 CHUNKS = st.lists(st.one_of(st.integers(1, 40), st.integers(500, 5_000)), min_size=1, max_size=6)
 
 
-@settings(max_examples=50)
+@settings(max_examples=max(50, settings().max_examples))
 @given(columns(), CHUNKS, st.data())
 def test_that_every_stretch_has_the_maximum_sum_and_count_of_its_values(
     column: np.ndarray, chunks: list[int], data: st.DataObject

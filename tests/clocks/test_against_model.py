@@ -6,7 +6,7 @@ from fractions import Fraction
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from tests.clocks.brute_force import PunctualModelTree
 from tests.clocks.operations import SLOW_RATES, fast_operations, operation_lists, tied_operations
@@ -14,6 +14,7 @@ from tests.clocks.pair import Operation, Pair
 from tests.fuzz import rounds
 
 
+@settings(max_examples=max(25, settings().max_examples))
 @given(operation_lists)
 def test_that_the_tree_agrees_with_the_model_under_any_operations(
     operations: list[Operation],

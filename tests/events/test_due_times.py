@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.clocks.rate import D, parent_ns
@@ -15,8 +15,9 @@ _numerators = st.one_of(st.integers(1, 100), st.integers(D // 1_000, 12 * D), st
 _offsets = st.one_of(st.integers(-(10**12), 10**12), st.integers(-(10**30), 10**30))
 
 
+@settings(max_examples=max(100, settings().max_examples))
 @given(
-    st.lists(st.integers(-(10**9), 10**17), min_size=1, max_size=40),
+    st.lists(st.integers(-(10**9), 10**17), min_size=1, max_size=24),
     st.lists(st.tuples(_numerators, _offsets), min_size=1, max_size=4),
 )
 def test_that_many_are_mapped_as_exactly_as_one(

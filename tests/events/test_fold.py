@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.clocks import Clock
@@ -49,6 +49,7 @@ def _assert_same_state(timeline: Timeline, pair: Pair) -> None:
     assert len(timeline.timers) == sum(clock.pending_count for clock in clocks.values())
 
 
+@settings(max_examples=max(25, settings().max_examples))
 @given(operation_lists)
 def test_that_folding_the_log_gives_the_state_of_the_engine(operations: list[Operation]) -> None:
     log = EventLog()
