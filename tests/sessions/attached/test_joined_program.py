@@ -1,0 +1,240 @@
+"""What is said of a program that is attached, and what may be asked of it."""
+
+from __future__ import annotations
+
+import os
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from inspector.commands.command import Capability
+from inspector.probe.adapters import KEEPS_TIME
+from inspector.sessions.attached.messages import (
+    AdapterMessage,
+    BusyThreadMessage,
+    ChangedMessage,
+    ClockMessage,
+    CostMessage,
+    HelloMessage,
+    KeyframeMessage,
+    RuntimeMessage,
+)
+from inspector.sessions.attached.program import JoinedProgram
+from inspector.vocabulary import TIMER_FIRED
+
+ACTIVE = AdapterMessage("python_time", "", "3.12", "active")
+FAILED = AdapterMessage("gevent", "gevent", "24.1", "failed", KEEPS_TIME)
+BROKEN = AdapterMessage("qt", "", "", "failed", "It has changed.")
+WAITING = AdapterMessage("celery_beat"), AdapterMessage("trio", "Trio")
+
+
+class Program(JoinedProgram):
+    """A program of the clocks 1 and 2, which are 101 and 102 in the session."""
+
+    def __init__(
+        self, host: str = "", peer_pid: int = 0, error_ns: int = 0, **said: object
+    ) -> None:
+        self.asked: list[tuple[Any, ...]] = []
+        link: Any = SimpleNamespace(
+            host=host,
+            peer_pid=peer_pid,
+            text="a socket",
+            is_silent=False,
+            request=lambda *request: self.asked.append(request),
+        )
+        hello = HelloMessage(**{"protocol": 1, "pid": 7, "name": "game", **said})  # type: ignore[arg-type]
+        translation: Any = SimpleNamespace(
+            clock_id=lambda number: 100 + number,
+            shift_ns=1_000,
+            unusable=SimpleNamespace(total=lambda: 0),
+        )
+        attached: Any = SimpleNamespace(hello=hello, link=link, error_ns=error_ns)
+        super().__init__(1, attached, translation)
+
+
+def test_that_its_adapters_are_said_to_see_or_not_to_see() -> None:
+    program = Program(adapters=[ACTIVE, FAILED, BROKEN, *WAITING])
+    facts = dict(program.facts)
+
+    assert facts["python_time 3.12"] == "seen"
+    assert facts["gevent 24.1"] == f"cannot be seen: {KEEPS_TIME}"
+    assert facts["qt"] == "cannot be seen: It has changed."
+    assert facts["Not loaded"] == "celery beat, Trio"
+    assert facts["Not followed"].startswith("lock.acquire")
+    assert program.brief == "game, gevent, qt not seen"
+    assert [program.unseen, program.unheld, program.limited] == [
+        [FAILED, BROKEN],
+        [FAILED],
+        [FAILED, BROKEN],
+    ]
+
+
+def test_that_nothing_is_said_of_what_is_not_known() -> None:
+    program = Program()
+
+    assert [title for title, _ in program.facts] == [
+        "State",
+        "Process",
+        "Connection",
+        "Permissions",
+        "Clock",
+        "Lost",
+    ]
+    assert program.brief == "game, nothing to see yet"
+    assert Program(adapters=[ACTIVE]).brief == "game"
+    assert (program.cost_text, program.loss_text, program.not_followed) == ("", "", "")
+    assert dict(program.facts)["Lost"] == "no events"
+
+
+@pytest.mark.parametrize(
+    ("said", "process"),
+    [
+        ({}, "process 7"),
+        ({"host": "there"}, "process 7 on there"),
+        ({"pid": 0}, "page"),
+        ({"peer_pid": os.getpid()}, "process 7"),
+        # A container counts its processes by itself.
+        ({"peer_pid": 9}, "process 9"),
+        ({"peer_pid": 9, "host": "there"}, "process 7 on there"),
+    ],
+)
+def test_that_its_process_is_named_as_its_host_counts(said: dict[str, Any], process: str) -> None:
+    assert Program(**said).process_text == process
+
+
+def test_that_it_is_named_with_its_host_and_its_namesakes_are_numbered() -> None:
+    program = Program(host="there")
+    assert program.name == "game on there"
+    assert program.name_for_namesake("other") == ""
+    assert program.name_for_namesake("game") == "game on there, child 1"
+    assert program.name_for_namesake("child of multiprocessing") == "game on there, child 2"
+    assert Program(name="").name == "process 7"
+
+
+def test_that_a_program_is_attached_silent_or_no_longer_attached() -> None:
+    program = Program()
+    states = [(program.state, program.brief)]
+    program.link.is_silent = True
+    states.append((program.state, program.brief))
+    program.ended = "It has ended."
+    states.append((program.state, program.brief))
+
+    assert states == [
+        ("attached", "game, nothing to see yet"),
+        ("silent", "game does not answer"),
+        ("no longer attached", "game, nothing to see yet"),
+    ]
+
+
+def test_that_its_costs_and_losses_add_up() -> None:
+    program = Program(adapters=[ACTIVE])
+    for cpu_ns in (5, 20):
+        program.add_cost(CostMessage(cpu_ns, 1_000, events=3))
+    assert program.count_lost({str(TIMER_FIRED): 2, "9999": 1}) == 3
+    assert program.count_lost({str(TIMER_FIRED): 3}) == 3
+
+    assert (program.cost_cpu_ns, program.cost_interval_ns, program.events) == (25, 2_000, 6)
+    # What it costs now.
+    assert program.cost_text == "2.0 % of a processor"
+    assert program.loss_text == "6 events were lost: 5 timer_fired, 1 unknown"
+    assert program.brief == "game, probe 2.0 %, 6 events lost"
+    program.add_cost(CostMessage(5, 0))
+    assert program.cost_text == ""
+
+
+@pytest.mark.parametrize(
+    ("error_ns", "shifts_ns", "text"),
+    [
+        (0, [], "shared with the inspector"),
+        (2_000, [], "compared with the inspector's, ± 2.00 µs"),
+        (2_000, [4_000, 6_000], "compared with the inspector's, ± 2.00 µs, corrected by 5.00 µs"),
+        (2_000, [-2_000], "compared with the inspector's, ± 2.00 µs, corrected by 3.00 µs"),
+    ],
+)
+def test_that_it_is_said_how_its_clock_is_known(
+    error_ns: int, shifts_ns: list[int], text: str
+) -> None:
+    program = Program(error_ns=error_ns)
+    for shift_ns in shifts_ns:
+        program.follow_clock(shift_ns, error_ns)
+
+    assert program.clock_text == text
+    assert program.translation.shift_ns == [1_000, *shifts_ns][-1]
+
+
+def test_that_a_thread_that_is_busy_is_known_by_name_and_since_when() -> None:
+    program = Program()
+    program.note_busy(KeyframeMessage("partial", [1, 2], [BusyThreadMessage(2, 500, "loader")]))
+    assert program.waits_for == {101: ("", None), 102: ("loader", 1_500)}
+    program.note_busy(KeyframeMessage("complete"))
+    assert program.waits_for == {}
+
+
+@pytest.mark.parametrize(
+    ("grant", "capability", "reason"),
+    [
+        ("full", Capability.PAUSE, ""),
+        ("full", Capability.RATE, "its speed is its own"),
+        ("full", Capability.STEP, "“game” does not support it"),
+        ("full", Capability.TIMERS, "“game” does not support it"),
+        ("step", Capability.PAUSE, ""),
+        ("step", Capability.STEP_TIME, ""),
+        ("step", Capability.RATE, "“game” allows pausing and stepping only"),
+        ("step", Capability.TIMERS, "“game” allows pausing and stepping only"),
+        ("read-only", Capability.PAUSE, "“game” allows reading only"),
+    ],
+)
+def test_that_it_is_said_why_something_cannot_be_asked(
+    grant: str, capability: Capability, reason: str
+) -> None:
+    program = Program()
+    able: dict[str, bool | str] = {
+        "rate": "its speed is its own.",
+        "step_frame": False,
+        "clear_timer": "",
+    }
+    clocks = [ClockMessage(1, capabilities=able)]
+    program.apply_change(ChangedMessage(clocks=clocks, grant=grant))  # type: ignore[arg-type]
+    # What is not named stays.
+    program.apply_change(ChangedMessage())
+    assert program.why_not(capability, 101) == reason
+    assert (capability.value.capitalize(), f"not possible: {reason}") in program.limits(101) or (
+        reason == ""
+    )
+    if grant == "full":
+        assert program.why_not(capability, 102) == ""
+        assert program.limits(102) == []
+    program.ended = "It has ended."
+    assert program.why_not(capability, 102) == "“game” is no longer attached"
+
+
+@pytest.mark.parametrize(
+    ("adapter", "implementation", "waits"),
+    [
+        ("asyncio", "cpython", True),
+        ("pygame", "cpython", False),
+        ("javascript", "Node.js", True),
+        ("javascript", "Firefox", False),
+        (None, "cpython", False),
+    ],
+)
+def test_that_some_loops_wait_for_events_between_their_turns(
+    adapter: str | None, implementation: str, *, waits: bool
+) -> None:
+    program = Program(runtime=RuntimeMessage(implementation=implementation))
+    program.apply_change(ChangedMessage(clocks=[ClockMessage(1, adapter=adapter)]))
+
+    assert program.waits(101) is waits
+    assert not program.waits(102)
+
+
+def test_that_a_program_is_asked_only_for_what_is_new() -> None:
+    program = Program()
+    for number in (0, 5, 5, 0):
+        program.watch_tasks(number)
+        program.hold_after_turn(number, 3)
+    tasks = [more["every_ns"] for method, more in program.asked if method == "Program.tasks"]
+    turns = [more["turn_ns"] for method, more in program.asked if method == "Program.hold_after"]
+
+    assert tasks == turns == [5, 0]
