@@ -11,6 +11,7 @@ from typing import TextIO
 from msgspec import structs
 
 from inspector.analysis.instants import InstantError, InstantFinder
+from inspector.cli.graph_options import refuse_existing
 from inspector.cli.progress import EndlessCodeNote
 from inspector.cli.terminal import say, write_json
 from inspector.display_text import counted
@@ -21,6 +22,7 @@ from inspector.events.recording import Recording, annotate, annotations_of, open
 from inspector.events.recording.annotations import annotate_all
 from inspector.exit_codes import ExitCode
 from inspector.foreign.paths import is_file, stored_path
+from inspector.formats.atomic_file import replacing
 from inspector.sessions.replay.replayed import pytest_text
 from inspector.sessions.replay.rerun import rerun
 from inspector.sessions.sources.time_sources import ATTACHED, ATTACHED_LOOP
@@ -60,15 +62,10 @@ def export_as_pytest(options: Namespace, out: TextIO, err: TextIO) -> int:
     with closing(_opened(path, err)) as recording:
         scene = _scene_of(recording, options.scene)
         for test in paths:
+            refuse_existing(test, options)
             text = pytest_text(recording, recording.title, scene, test)
-            try:
-                with test.open("w" if options.overwrite else "x", encoding="utf-8") as file:
-                    file.write(text)
-            except FileExistsError:
-                raise ExportError(f"{test} exists. Add --overwrite to replace it.") from None
-            except OSError as error:
-                reason = error.strerror or error
-                raise ExportError(f"{test} cannot be written: {reason}.") from None
+            with replacing(test) as file:
+                file.write(text.encode())
             out.write(f"wrote {test}\n")
     return ExitCode.OK
 

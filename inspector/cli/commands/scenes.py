@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import textwrap
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -12,7 +11,8 @@ from inspector.cli.command import Subcommand
 from inspector.cli.terminal import add_json, write_json
 from inspector.errors import ExportError
 from inspector.exit_codes import ExitCode
-from inspector.foreign.paths import is_folder
+from inspector.foreign.paths import is_folder, is_there
+from inspector.formats.atomic_file import replacing
 from inspector.sessions.scene import built_in_scenes, find_scene
 
 
@@ -54,17 +54,10 @@ def list_scenes(options: Namespace, out: TextIO, _errors: TextIO) -> int:
 
 def _copy_scene(scene: Path, target: Path, out: TextIO) -> int:
     path = target / scene.name if is_folder(target) else target
-    try:
-        # Exclusive, so that no file is replaced.
-        with path.open("xb") as copy, scene.open("rb") as original:
-            shutil.copyfileobj(original, copy)
-    except FileExistsError:
-        raise ExportError(f"{path} exists. Choose another name.") from None
-    except OSError as error:
-        raise ExportError(
-            f"{path} cannot be written: {error.strerror or error}. "
-            "Make its folder first, or choose another place."
-        ) from None
+    if is_there(path):
+        raise ExportError(f"{path} exists. Choose another name.")
+    with replacing(path) as copy:
+        copy.write(scene.read_bytes())
     out.write(f"{path}\n")
     return ExitCode.OK
 
