@@ -224,6 +224,19 @@ def test_that_a_tab_keeps_its_width_while_its_number_changes(shell: Shell) -> No
     assert widths[0] == widths[1] == widths[2]
 
 
+def test_that_a_number_that_another_session_has_too_is_not_cut(shell: Shell) -> None:
+    tabs(shell).set_badge("timer_queue", "12,345")
+    settle()
+    width = tab(shell, "timer_queue").width()
+
+    tabs(shell).forget_widths()
+    tabs(shell).set_badge("timer_queue", "12,345")
+    tab(shell, "timer_queue").updateGeometry()
+    settle()
+
+    assert tab(shell, "timer_queue").width() == width
+
+
 def test_that_findings_of_a_scene_that_is_held_are_counted_unseen(
     qtbot: QtBot, tmp_path: Path
 ) -> None:

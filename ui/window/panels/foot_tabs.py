@@ -44,14 +44,17 @@ class TabButton(QToolButton):
         if (badge, is_new) == (self.badge, self.is_new):
             return False
         self.badge, self.is_new = badge, is_new
-        self._digits = max(self._digits, _LEAST_DIGITS if badge else 0, len(badge))
+        self._digits = max(self._digits, self._least_digits())
         self.setText(f"{self.title} {badge}".rstrip())
         self.updateGeometry()
         self.update()
         return True
 
+    def _least_digits(self) -> int:
+        return max(_LEAST_DIGITS, len(self.badge)) if self.badge else 0
+
     def forget_width(self) -> None:
-        self._digits = 0
+        self._digits = self._least_digits()
 
     def _strong_font(self) -> QFont:
         font = QFont(self.font())
