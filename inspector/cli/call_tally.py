@@ -18,7 +18,6 @@ from inspector.events.member_names import KnownMember, MemberNames
 from inspector.events.members import MemberState
 from inspector.events.new_timers import NewTimers, events_of, new_timers_apart
 from inspector.events.schema import ABOUT_CLOCKS
-from inspector.events.states import names_apart
 from inspector.events.timeline import Timeline
 from inspector.events.timer_table import RowByNumber
 from inspector.timebase import format_instant
@@ -347,7 +346,7 @@ class CallTally:
                 if since_tick_ns or not may_wait or timer.fired + timer.left_out > ticks:
                     ticks += 1
                 expected[id(group)] += ticks
-        strings, names = self._log.strings, names_apart(timeline.clocks)
+        strings, names = self._log.strings, timeline.names_apart
         found = []
         for group in self._shown_timers(expected, delays):
             delay = delays[id(group)]

@@ -22,7 +22,6 @@ from inspector.events.history import History
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.events.members import PAUSABLE
 from inspector.events.schema import ADDED, Unit
-from inspector.events.states import names_apart
 from inspector.events.timeline import Timeline
 from inspector.foreign.numbers import count_in
 from inspector.timebase import format_local_time
@@ -152,7 +151,7 @@ def _matching(names: list[str], phases: list[str], wanted: str) -> list[str]:
 def _one_timer(timeline: Timeline, name: str, timers: list[int]) -> Match:
     waiting = [timer_id for timer_id in timers if timer_id in timeline.timers]
     rows = (timeline.timers.row(timer_id) for timer_id in waiting[:_MOST_LISTED])
-    names = names_apart(timeline.clocks)
+    names = timeline.names_apart
     _check_one(
         f"{len(waiting):,} timers {_quoted(name)} are pending.",
         len(waiting),

@@ -33,6 +33,7 @@ from inspector.events.states import (
     Mark,
     SharedList,
     StoppedClock,
+    names_apart,
 )
 from inspector.events.tasks import TaskTable
 from inspector.events.timer_table import UNKNOWN, TimerTable
@@ -57,7 +58,6 @@ _marked_ns = attrgetter("at_ns")
 
 #: Raised for an event that does not fit the state, before anything has changed.
 MISFIT: Final = (KeyError, ValueError, IndexError, OverflowError)
-
 
 #: Timers whose due times are computed at once, in a few megabytes.
 _TOGETHER: Final = 100_000
@@ -110,7 +110,7 @@ class Timeline:
         self.members = MemberTable(strings)
         self.tasks = TaskTable()
         self.frames = FrameHistory()
-        self.frames_of = 0
+        self.frames_of = self.scene_generation = self.misfits = 0
         self.loops: dict[int, LoopFrames] = {}
         self.failures: SharedList[Failure] = SharedList()
         self.marks: SharedList[Mark] = SharedList()
@@ -119,11 +119,10 @@ class Timeline:
         self.holds: list[Held] = []
         self.is_running = False
         self.scene_path = ""
-        self.scene_generation = 0
         self.root_id: int | None = None
         self.structure_version = self.mapping_version = self.timers_version = 0
         self.skips_misfits = False
-        self.misfits = 0
+        self._apart: tuple[int, dict[int, str]] = -1, {}
         self._frame_at_ns = self._frame_delta_ns = self._frame_cut_ns = 0
         self._frame_phases: Sequence[int] = NO_PHASES
         self._frame_shares: tuple[int, ...] = NO_SHARES
@@ -297,6 +296,13 @@ class Timeline:
         for clock in reversed(path):
             local = local_ns(local, clock.n, clock.off)
         return local
+
+    @property
+    def names_apart(self) -> dict[int, str]:
+        """The names of clocks as :func:`.states.names_apart` tells them apart."""
+        if self._apart[0] != self.structure_version:
+            self._apart = self.structure_version, names_apart(self.clocks)
+        return self._apart[1]
 
     def path(self, clock_id: int) -> list[ClockState]:
         """Return the clock and its ancestors, the root last.

@@ -31,8 +31,7 @@ class QueueRow(Struct, frozen=True):
 
 
 def _clock(row: QueueRow) -> str:
-    clock = row.timeline.clocks.get(row.call.clock_id)
-    return "" if clock is None else clock.name
+    return row.timeline.names_apart.get(row.call.clock_id, "")
 
 
 def _clock_tip(row: QueueRow) -> str:

@@ -21,6 +21,7 @@ from ..session.bridge import Selection
 MOST_LISTED: Final = 12
 LOOKING_BACK: Final = "Looking back"
 #: Names of up to this many letters are not broken at their blanks.
+_UNBROKEN: Final = str.maketrans(" -", "\N{NO-BREAK SPACE}\N{NON-BREAKING HYPHEN}")
 _LONGEST_KEPT: Final = 20
 
 
@@ -146,7 +147,7 @@ def note(text: str) -> DetailRow:
 def item(link: LinkedText, where: str, value: str) -> DetailRow:
     """Return a row of a list: what it is, in small letters where, and a value."""
     # A short name stays on one line, even if that is the next one.
-    kept = where.replace(" ", "\N{NO-BREAK SPACE}") if len(where) <= _LONGEST_KEPT else where
+    kept = where.translate(_UNBROKEN) if len(where) <= _LONGEST_KEPT else where
     place = (LinkedText(f"  {kept}", is_small=True),) if where else ()
     text = "".join(piece.text for piece in (link, *place))
     return DetailRow(text, value, RowKind.ITEM, links=(link, *place))

@@ -55,7 +55,7 @@ def next_rows(
         left_ns = due_ns - timeline.at_ns
         late = "late " if left_ns < 0 else ""
         link = LinkedText(name, Selection.timer(int(numbers[place])))
-        clock = timeline.clocks[clock_id].name
+        clock = timeline.names_apart[clock_id]
         rows.append(item(link, clock, f"{late}{format_duration(abs(left_ns))}"))
         dues[alike] = NEVER
     return rows

@@ -12,7 +12,6 @@ from inspector.analysis.lateness.late_schedules import LateSchedules, LateSettin
 from inspector.analysis.lateness.samples import Samples, samples_around
 from inspector.events.history import History
 from inspector.events.schema import FIRINGS, OF_FRAMES
-from inspector.events.states import names_apart
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import RawEvent
 
@@ -109,9 +108,9 @@ def late_calls(history: History, over_ns: int) -> Iterator[LateCall]:
                 step(at_ns, subject, a, b)
         found, folded = late_firings(timeline, cursors, events, over_ns)
         late += found
-        names.update(names_apart(timeline.clocks))
+        names.update(timeline.names_apart)
         timeline.apply_all(events[folded:])
-        names.update(names_apart(timeline.clocks))
+        names.update(timeline.names_apart)
         start = end
     sampled = samples.by_clock.keys()
     told = samples.collections.keys() | samples.stops.keys()

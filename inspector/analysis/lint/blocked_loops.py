@@ -14,7 +14,6 @@ from inspector.analysis.lateness.samples import Place
 from inspector.analysis.lint.findings import BLOCKED_LOOP, Finding
 from inspector.display_text import counted
 from inspector.events.frame_history import FrameHistory
-from inspector.events.states import names_apart
 from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS, format_duration
 
@@ -46,7 +45,7 @@ def blocked_loops(survey: Survey) -> Iterator[Finding]:
         loop = firing.clock_id if firing.clock_id in sampled else next(iter(related & sampled), 0)
         if loop:
             by_clock[loop].append(firing)
-    names = names_apart(survey.timeline.clocks)
+    names = survey.timeline.names_apart
     for clock_id, firings in by_clock.items():
         found: dict[tuple[str, str], _Blocker] = {}
         for together in _blocks(firings):

@@ -16,6 +16,7 @@ from tests.ui.shell import Shell, open_shell
 from ui.findings import FindingsPanel
 from ui.kit.filter_line import FilterLine
 from ui.session.bridge import Selection, SelectionKind
+from ui.why.timer_lists import next_rows
 from ui.window.handlers.palette_dialog import CommandPalette
 from ui.window.handlers.palette_finds import PaletteFinder
 
@@ -197,6 +198,29 @@ def test_that_an_object_is_selected(shell: Shell) -> None:
     selection = shell.bridge.selection
     assert selection.kind is SelectionKind.TIMER
     assert shell.bridge.timeline.timers.row(selection.id).label == "boss arrives"
+
+
+def test_that_clocks_of_one_name_and_their_timers_are_told_apart(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    scene = """
+def build(stage):
+    for side in ("left", "right"):
+        hand = stage.root.child(side).child("hand")
+        hand.set_timeout(5, lambda: None, name="grip")
+"""
+    shell = open_shell(qtbot, tmp_path, scene)
+
+    assert [about for _, about in titles(shell, "hand")[0]] == [
+        "left › hand · running",
+        "right › hand · running",
+    ]
+    assert [about for _, about in titles(shell, "grip")[0]] == [
+        "timer on left › hand · due in 5.00 s",
+        "timer on right › hand · due in 5.00 s",
+    ]
+    where = [row.links[1].text.split() for row in next_rows(shell.bridge.timeline, 9)]
+    assert where == [["left", "›", "hand"], ["right", "›", "hand"]]
 
 
 def test_that_a_verb_and_a_name_are_a_command(shell: Shell) -> None:

@@ -188,16 +188,18 @@ class PaletteFinder:
         timeline = self._bridge.timeline
         if thing.clock is not None:
             session: object = self._bridge.session
+            apart = timeline.names_apart.get(thing.clock.id, thing.clock.name)
+            kind = "clock" if apart == thing.clock.name else apart
             if isinstance(session, ShowsCapture):
                 # The clock of a capture has neither been held nor slowed.
-                return "clock"
+                return kind
             state = run_state_of(timeline, thing.clock.id)
             rate = "" if thing.clock.rate == 1 else f" · {rate_chip(thing.clock.rate_n)}"
-            return f"clock · {state.brief or state.text}{rate}"
+            return f"{kind} · {state.brief or state.text}{rate}"
         if thing.lane is None:
             return timeline.members.by_id[thing.selection.id].kind.text
-        clock = timeline.clocks.get(thing.lane.clock_id)
-        kind = "timer" if clock is None else f"timer on {clock.name}"
+        clock = timeline.names_apart.get(thing.lane.clock_id)
+        kind = "timer" if clock is None else f"timer on {clock}"
         call = call_of(timeline, CallId(thing.selection.id))
         if call is not None:
             left = due_in_text(call, timeline.at_ns)
