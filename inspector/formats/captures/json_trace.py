@@ -208,7 +208,7 @@ class JsonTraceReader(TraceReader):
                     *(str(event.pid), name, _name(series), at_ns, float(value))
                 )
             else:
-                self._builder.ignore("non-numeric counter value")
+                self._builder.ignored["non-numeric counter value"] += 1
 
     def _flow(self, event: _Event) -> None:
         at_ns, name = _ns(event.ts), _name(event.name)
@@ -227,7 +227,7 @@ class JsonTraceReader(TraceReader):
             self._builder.add_flow(flow, track, at_ns, is_next=False)
 
     def _ignore(self, event: _Event) -> None:
-        self._builder.ignore(_IGNORED[event.ph])
+        self._builder.ignored[_IGNORED[event.ph]] += 1
 
     def _thread(self, event: _Event) -> int:
         key = (event.pid, event.tid)

@@ -195,7 +195,7 @@ class OtlpReader:
             for moment in span.events:
                 self._add_moment(service, moment)
             for _ in span.links:
-                builder.ignore("span link")
+                builder.ignored["span link"] += 1
             builder.pack()
 
     def _add_moment(self, service: str, moment: _Moment) -> None:

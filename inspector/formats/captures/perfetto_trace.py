@@ -225,7 +225,7 @@ class PerfettoReader(TraceReader):
                 self._read_packets(inner, depth + 1)
             return
         if _COMPRESSED_ZSTD in found:
-            self._builder.ignore("zstd-compressed packet")
+            self._builder.ignored["zstd-compressed packet"] += 1
             return
         sequence = self._sequences.setdefault(number_of(found, _SEQUENCE), _Sequence())
         self._read_definitions(data, found, sequence)
@@ -340,7 +340,7 @@ class PerfettoReader(TraceReader):
         elif kind == _INSTANT:
             builder.add(track, builder.text(name), at_ns, 0, arguments)
         else:
-            builder.ignore("legacy Chrome event")
+            builder.ignored["legacy Chrome event"] += 1
             return
         if not _FLOWS.isdisjoint(values):
             for each in fields_in(data, event[2], event[3]):
@@ -359,7 +359,7 @@ class PerfettoReader(TraceReader):
         else:
             value = signed(number_of(values, _VALUE))
         if not abs(value) <= _LARGEST_VALUE or not -MAX_NS < at_ns < MAX_NS:
-            self._builder.ignore("non-numeric counter value")
+            self._builder.ignored["non-numeric counter value"] += 1
             return
         counter = self._counters.get(uuid) or _Counter()
         if counter.is_incremental:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from array import array
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import ClassVar, Final
@@ -87,7 +88,7 @@ class TraceBuilder:
         self.damaged = 0  # Events that could not be used
         self.first_damage = ""  # Where the first of them is
         self.unmatched = 0  # Ends without a beginning
-        self.ignored: dict[str, int] = {}  # Events that are not shown, by a noun for one
+        self.ignored = Counter[str]()  # Events that are not shown, by a noun for one
         self.extras = ExtrasBuilder()  # Counters, flows and arguments
 
     def track(self, key: Hashable, process: Hashable, name: str) -> int:
@@ -123,7 +124,7 @@ class TraceBuilder:
             return None
         number = self._packed_count + len(self._start)
         if number >= _MOST_SLICES:
-            self.extras.leave_out("slice")
+            self.extras.left_out["slice"] += 1
             return None
         self._start.append(start_ns)
         self._took.append(took_ns)
@@ -144,7 +145,7 @@ class TraceBuilder:
             self.note_damage("a time out of range")
             return
         if self._open_count >= _MOST_OPEN:
-            self.extras.leave_out("slice")
+            self.extras.left_out["slice"] += 1
             return
         begun = _OpenSlice(track, name, start_ns, arguments)
         self._open.setdefault(key, []).append(begun)
@@ -204,9 +205,6 @@ class TraceBuilder:
             self._tickets.append(-1)
             begun.ticket = len(self._tickets)
         return -begun.ticket
-
-    def ignore(self, noun: str) -> None:
-        self.ignored[noun] = self.ignored.get(noun, 0) + 1
 
     def note_damage(self, where: str) -> None:
         """Count an event that cannot be used."""

@@ -7,6 +7,7 @@ is left out is counted.
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -151,7 +152,8 @@ class ExtrasBuilder:
     """
 
     def __init__(self) -> None:
-        self.left_out: dict[str, int] = {}  # How many items were left out, by a noun for one
+        # How many items were left out because a limit is reached, by a noun for one
+        self.left_out = Counter[str]()
         self._texts: dict[bytes, int] = {}
         self._text_bytes = 0
         self._argument_slice = array("q")
@@ -172,22 +174,18 @@ class ExtrasBuilder:
         self._counter_at = array("q")
         self._counter_value = array("d")
 
-    def leave_out(self, noun: str) -> None:
-        """Count something that is left out because a limit is reached."""
-        self.left_out[noun] = self.left_out.get(noun, 0) + 1
-
     def add_arguments(self, number: int, text: bytes) -> None:
         known = self._texts.get(text)
         if known is None:
             size = self._text_bytes + len(text)
             is_much = len(self._texts) >= MOST_TEXTS or size > MOST_TEXT_BYTES
             if is_much or len(text) > LONGEST_ARGUMENTS:
-                self.leave_out("slice argument")
+                self.left_out["slice argument"] += 1
                 return
             self._text_bytes = size
             known = self._texts[text] = len(self._texts)
         if len(self._argument_slice) >= MOST_ARGUMENTS:
-            self.leave_out("slice argument")
+            self.left_out["slice argument"] += 1
             return
         self._argument_slice.append(number)
         self._argument_text.append(known)
@@ -199,12 +197,12 @@ class ExtrasBuilder:
         number = self._counters.get(key)
         if number is None:
             if len(self._counters) >= MOST_COUNTERS:
-                self.leave_out("counter value")
+                self.left_out["counter value"] += 1
                 return
             number = self._counters[key] = len(self._counters)
             self._units.append(unit)
         if len(self._counter_of) >= MOST_COUNTER_VALUES:
-            self.leave_out("counter value")
+            self.left_out["counter value"] += 1
             return
         self._counter_of.append(number)
         self._counter_at.append(at_ns)
@@ -216,7 +214,7 @@ class ExtrasBuilder:
         A file may have the end of a flow before its beginning.
         """
         if len(self._step_flow) >= MOST_FLOW_STEPS:
-            self.leave_out("flow event")
+            self.left_out["flow event"] += 1
             return -1
         found = self._open_flows.get(key)
         if found is None or (begins and found.has_begun) or (ends and found.has_ended):
