@@ -189,16 +189,35 @@ def _text(found: list[LateCall], over_ns: int) -> str:
     lines = [f"No call was later than {over}."]
     if calls:
         lines = [f"{counted(len(calls), 'call')} later than {over}, worst first:"]
+    stacks = {""}
     for call in calls[:_MOST_LISTED]:
         lateness = call.lateness
         at = format_instant(lateness.end_ns)
         lines.append(f"  {at}  {late_call_text(call)}")
         main = lateness.main
-        if main is not None and main.stack:
-            lines.append(f"      {stack_text(main.stack)}")
+        stack = "" if main is None else stack_text(main.stack)
+        if stack not in stacks:
+            stacks.add(stack)
+            lines.append(f"      {stack}")
     if len(calls) > _MOST_LISTED:
         lines.append(f"  … and {len(calls) - _MOST_LISTED:,} more; --json lists all.")
-    return "\n".join([*lines, *_set_late_lines(found)]) + "\n"
+    return "\n".join([*lines, *_culprit_lines(calls), *_set_late_lines(found)]) + "\n"
+
+
+def _culprit_lines(calls: list[LateCall]) -> list[str]:
+    """Return one line for each function that made several calls late, the worst first."""
+    by_function: dict[tuple[str, str], tuple[Place, list[int]]] = {}
+    for call in calls:
+        main = call.lateness.main
+        if main is not None and main.culprit is not None:
+            place = main.culprit.place
+            found = by_function.setdefault((place.file, place.function), (place, []))
+            found[1].append(call.lateness.late_ns)
+    return [
+        f"{place.short} made {len(late)} of them late, {format_duration(sum(late))} altogether."
+        for place, late in sorted(by_function.values(), key=lambda each: -sum(each[1]))
+        if len(late) > 1
+    ]
 
 
 def _set_late_lines(found: list[LateCall]) -> list[str]:

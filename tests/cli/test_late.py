@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from inspector.analysis.lateness.attribution import Cause, Culprit, Lateness, LatenessShare
+from inspector.analysis.lateness.late_calls import LateCall
+from inspector.analysis.lateness.samples import Place
+from inspector.cli.late import _text
 from inspector.exit_codes import ExitCode
 from tests.cli.answers import Run
 
@@ -83,3 +87,17 @@ def test_that_a_host_is_for_a_program_and_not_for_a_file(run: Run) -> None:
 
     assert code == ExitCode.USAGE
     assert "rite the program that runs on the other host after --" in err
+
+
+def test_that_a_function_that_made_several_calls_late_is_summed_up_and_its_stack_said_once() -> (
+    None
+):
+    place = Place("/srv/server.py", 4, "crunch")
+    stack = ("/srv/server.py:40 in main", "/srv/server.py:4 in crunch")
+    share = LatenessShare(Cause.TASK_STEP, Culprit(place), 200_000_000, 9, stack)
+    call = LateCall(7, "tick", 3, "loop", "", 1, Lateness(0, 200_000_000, (share,), (), 9, 0))
+
+    text = _text([call, call], 20_000_000)
+
+    assert text.count("main() (server.py:40) → crunch() (server.py:4)") == 1
+    assert text.endswith("\ncrunch() (server.py:4) made 2 of them late, 400 ms altogether.\n")
