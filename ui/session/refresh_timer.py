@@ -37,7 +37,7 @@ _PIECE_NS: Final = 6 * NS_PER_MS
 #: ... but only this many times: a scene that is due all the time would never be shown.
 _MOST_WAITS: Final = 2
 #: A refresh comes this much earlier if a frame does, as one frame may be late and the next not.
-_EARLY_NS: Final = 3 * NS_PER_MS
+_EARLY_NS: Final = 5 * NS_PER_MS
 #: The user has stopped moving the playhead or the view this long after the last move.
 _REST_MS: Final = 150
 #: No other piece is begun in a turn that has taken this long.
@@ -310,8 +310,8 @@ class RefreshTimer(QObject):
         if left_ns is None or not frame_ns:
             return 0
         if left_ns <= frame_ns <= REFRESH_MS * NS_PER_MS:
-            # Whatever wakes the scene next, frames are at most this far apart.
-            return self._wait_ms(0) + -(-frame_ns // NS_PER_MS)
+            # For no longer than half of one: then the refresh after this one has less to wait.
+            return self._wait_ms(0) + -(-frame_ns // (2 * NS_PER_MS))
         left_ns -= in_ms * NS_PER_MS
         return self._wait_ms(left_ns if left_ns >= 0 else left_ns % frame_ns)
 

@@ -374,7 +374,7 @@ def test_that_a_refresh_that_is_due_comes_with_a_frame(hands: Hands) -> None:
     assert hands.done == ["news"]
 
 
-@pytest.mark.parametrize(("passed_ms", "left_ms", "comes"), [(28, 16, 1), (26, 16, 0), (28, 2, 0)])
+@pytest.mark.parametrize(("passed_ms", "left_ms", "comes"), [(25, 16, 1), (24, 16, 0), (25, 2, 0)])
 def test_that_a_refresh_comes_a_little_earlier_with_a_frame_if_there_is_room_before_the_next(
     hands: Hands, passed_ms: int, left_ms: int, comes: int
 ) -> None:
@@ -442,8 +442,8 @@ def test_that_a_refresh_waits_for_one_of_many_frames_to_come_with(
 
     hands.take_news()
 
-    # Within 17 ms there is one; a millisecond more if it does not come.
-    assert hands.timer.next_ms == REFRESH_MS + 17 + 1
+    # For half a frame, and a millisecond more, as timers may come that much too early.
+    assert hands.timer.next_ms == REFRESH_MS + 9 + 1
 
 
 def test_that_a_scene_that_is_due_all_the_time_is_shown_all_the_same(
