@@ -17,6 +17,7 @@ from inspector.probe.awaited import Goal, Wait, never
 from inspector.probe.clocks import Clock, NothingDueError
 from inspector.probe.program import Program
 from inspector.probe.waits import JUMP, PASS, STAND, Waits
+from tests.probe.begun_waits import begun
 
 
 @contextmanager
@@ -31,19 +32,6 @@ def _running() -> Iterator[int]:
     finally:
         ended.set()
         thread.join()
-
-
-def _begun() -> tuple[Waits, Clock]:
-    """Begin to let time jump, of a program with its clock alone."""
-    skipped_ns = [10**15]
-    program = Program("played", lambda: sum(skipped_ns))
-    waits = Waits(program, skipped_ns.append)
-    # It looks at nothing by itself.
-    waits._watcher = -1
-    program.clocks.pause(program.own_clock)
-    waits.start()
-    waits.is_jumping = True
-    return waits, program.own_clock
 
 
 def test_that_a_thread_is_followed_from_test_to_test_and_what_ran_before_is_not() -> None:
@@ -64,7 +52,7 @@ def test_that_a_thread_is_followed_from_test_to_test_and_what_ran_before_is_not(
 
 
 def test_that_a_thread_that_is_due_is_woken_by_one_that_only_reads_the_time() -> None:
-    waits, clock = _begun()
+    waits, clock = begun()
     woken: list[str] = []
     wait = Wait(clock, clock.local_ns(), lambda: woken.append("other"), never)
     with _running() as other:
@@ -76,7 +64,7 @@ def test_that_a_thread_that_is_due_is_woken_by_one_that_only_reads_the_time() ->
 
 
 def test_that_a_thread_that_waits_in_virtual_time_has_returned_to_it() -> None:
-    waits, clock = _begun()
+    waits, clock = begun()
     waits.returning = {get_ident(), -1}
 
     assert waits.begin(Wait(clock, None, lambda: None, lambda: True))
@@ -107,7 +95,7 @@ def test_that_a_condition_is_waited_for_until_it_is_notified_or_it_is_too_late(
 
 
 def test_that_a_thread_may_keep_the_time_of_the_machine_with_those_that_it_starts() -> None:
-    waits, _clock = _begun()
+    waits, _clock = begun()
     inside, outside_ = Thread(), Thread()
 
     spares = [waits.spares_me]
@@ -122,7 +110,7 @@ def test_that_a_thread_may_keep_the_time_of_the_machine_with_those_that_it_start
 
 
 def test_that_a_thread_that_a_spared_one_has_started_is_spared_by_its_own_number() -> None:
-    waits, _clock = _begun()
+    waits, _clock = begun()
     with _running() as other:
         assert waits.follows(other)
         waits._spared_children.update(each for each in enumerate_threads() if each.ident == other)
@@ -152,7 +140,7 @@ def test_that_a_wait_in_slices_goes_on_by_the_clock_when_time_is_no_longer_virtu
 
 
 def test_that_the_next_that_is_due_is_the_earliest_and_of_several_the_first_to_wait() -> None:
-    waits, clock = _begun()
+    waits, clock = begun()
     at_ns = clock.local_ns()
     found = []
     for thread, (due_ns, order) in enumerate([(9, 0), (7, 2), (7, 1), (None, 3)]):
@@ -166,7 +154,7 @@ def test_that_the_next_that_is_due_is_the_earliest_and_of_several_the_first_to_w
 
 
 def test_that_time_jumps_to_what_is_due_when_all_wait() -> None:
-    waits, clock = _begun()
+    waits, clock = begun()
     at_ns = clock.local_ns()
     told: list[int] = []
     waits.tell_passed = lambda _is_idle, passed_ns: told.append(passed_ns)
@@ -182,7 +170,7 @@ def test_that_time_jumps_to_what_is_due_when_all_wait() -> None:
 
 
 def test_that_time_that_does_not_jump_by_itself_goes_on_for_a_goal() -> None:
-    waits, clock = _begun()
+    waits, clock = begun()
     waits.is_jumping = False
     at_ns = clock.local_ns()
     wait = Wait(clock, at_ns + 50_000, never)
@@ -201,7 +189,7 @@ def test_that_time_that_does_not_jump_by_itself_goes_on_for_a_goal() -> None:
 
 
 def test_that_a_goal_that_was_given_up_moves_no_time() -> None:
-    waits, clock = _begun()
+    waits, clock = begun()
     waits.is_jumping = False
     at_ns = clock.local_ns()
     waits.pursue(goal := Goal(at_ns + 70, never))
@@ -219,7 +207,7 @@ def test_that_a_goal_that_was_given_up_moves_no_time() -> None:
 def test_that_what_is_awaited_outside_lets_time_pass_stand_or_jump(
     *, outside_: str, passed_ns: int, is_due: bool
 ) -> None:
-    waits, clock = _begun()
+    waits, clock = begun()
     waits.outside = outside_
     at_ns = clock.local_ns()
 
@@ -230,7 +218,7 @@ def test_that_what_is_awaited_outside_lets_time_pass_stand_or_jump(
 def test_that_time_passes_as_on_the_machine_up_to_what_is_due(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    waits, clock = _begun()
+    waits, clock = begun()
     machine_ns = [100]
     monkeypatch.setattr(waits_module, "monotonic_ns", lambda: machine_ns[0])
     at_ns = clock.local_ns()
@@ -250,7 +238,7 @@ def test_that_time_passes_as_on_the_machine_up_to_what_is_due(
 
 
 def test_that_a_wait_that_nothing_can_end_ends_in_an_error_that_says_what_waits() -> None:
-    waits, clock = _begun()
+    waits, clock = begun()
     waits.stuck = lambda: "a queue waits"
     wait = Wait(clock, None, never)
     waits.begin(wait)
@@ -261,7 +249,7 @@ def test_that_a_wait_that_nothing_can_end_ends_in_an_error_that_says_what_waits(
 
 
 def test_that_a_goal_that_nothing_can_reach_ends_in_an_error_and_the_wait_goes_on() -> None:
-    waits, clock = _begun()
+    waits, clock = begun()
     waits.stuck = lambda: "a queue waits"
     waits.pursue(goal := Goal(None, never))
     waits.begin(wait := Wait(clock, None, never))
@@ -277,7 +265,7 @@ def test_that_a_goal_that_nothing_can_reach_ends_in_an_error_and_the_wait_goes_o
 def test_that_one_who_only_reads_the_time_lets_it_pass(
     *, due_ns: int | None, passed_ns: int
 ) -> None:
-    waits, clock = _begun()
+    waits, clock = begun()
     at_ns = clock.local_ns()
     waits._waiting[-5] = Wait(clock, None if due_ns is None else at_ns + due_ns, never)
     waits.is_jumping = False
