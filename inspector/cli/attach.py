@@ -259,7 +259,8 @@ class _Watch:
             loops = session.loops
             place = stream_named(wanted, [each.name for each in loops], self._door.title)
             session.choose_loop(loops[place].clock_id)
-        passed_ns = session.present_ns - (self._begun_ns or 0)
+        # A program that ends at once may have ended before its beginning was seen.
+        passed_ns = max(0, session.present_ns - (self._begun_ns or 0))
         outcome = RunOutcome(session.frames_run, passed_ns, passed_ns, is_complete)
         put_out(
             session,

@@ -10,6 +10,7 @@ from typing import Final, Self, TextIO
 from inspector.cli.terminal import say
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.runs.running_code import EntryWatch, running_code
+from inspector.sessions.scene import program_hint
 from inspector.timebase import format_duration
 
 #: Below this share done, the remaining time would be a guess.
@@ -76,7 +77,8 @@ class EndlessCodeNote:
         if code is not None:
             self._is_said = True
             twice = "" if code.is_python else ", if need be the second time"
-            say(self._err, f"{code.text(seconds)} Ctrl+C ends it{twice}.")
+            hint = f" {program_hint(code.module)}" if code.module is not None else ""
+            say(self._err, f"{code.text(seconds)}{hint} Ctrl+C ends it{twice}.")
             self._err.flush()
 
     def _forget(self) -> None:

@@ -14,6 +14,7 @@ import json
 import linecache
 import os
 import re
+import shlex
 import sys
 import tokenize
 import traceback
@@ -51,6 +52,8 @@ _SCENE_NUMBERS = count(1)
 #: that the scene sets can be told from it.
 _BUILD_THRESHOLD: Final = 1_500_007
 
+#: What programs that are opened as scenes raise: they run, end, or need libraries of their own.
+_AS_OF_PROGRAMS: Final = (ModuleNotFoundError, SystemExit, UserInterruptError)
 #: Suffixes of scene files; any other file was opened by mistake.
 _PYTHON_SUFFIXES = frozenset({".py", ".pyw", ""})
 
@@ -286,7 +289,7 @@ def load_scene(path: Path) -> LoadedScene:
         scene.unload()
         raise SceneProblem(
             f"{path.name} has no function build(stage). "
-            "Define one that sets up clocks and timers on stage.root.",
+            f"Define one that sets up clocks and timers on stage.root. {program_hint(path)}",
             path,
         )
     if problem := _signature_problem(path, module.build):
@@ -421,16 +424,25 @@ def _problem(path: Path, step: str, error: BaseException) -> SceneProblem:
         what = as_shown(what_was_raised("".join(alone)))
     end = "" if what.endswith(("?", "!")) else "."
     verb = "could not be imported" if step == "import" else "failed in build(stage)"
+    hint = _namesake_hint(path, error)
+    if step == "import" and isinstance(error, _AS_OF_PROGRAMS):
+        hint = hint or f" {program_hint(path)}"
     where = ""
     if line is not None:
         where = f" (line {line})" if place == path else f" ({place.name}, line {line})"
     return SceneProblem(
-        f"{path.name} {verb}{where}: {what.rstrip('.')}{end}{_namesake_hint(path, error)}",
+        f"{path.name} {verb}{where}: {what.rstrip('.')}{end}{hint}",
         place,
         line=line,
         excerpt=_excerpt(place, line),
         traceback_text=user_traceback(error),
     )
+
+
+def program_hint(path: Path) -> str:
+    """Return what to write for a program that was opened as a scene."""
+    program = shlex.quote(path.name)
+    return f"If it is a program, not a scene: “timeline-inspector attach python3 {program}”."
 
 
 def _namesake_hint(path: Path, error: BaseException) -> str:

@@ -69,6 +69,8 @@ def test_that_code_that_does_not_return_is_told_and_ended_by_a_signal(
 
     assert told.startswith(f"timeline-inspector: {said}")
     assert told.endswith("Ctrl+C ends it.\n")
+    is_module = "its own code" in said
+    assert ("“timeline-inspector attach python3 scene.py”" in told) is is_module
 
 
 def test_that_the_recording_is_complete_up_to_a_callback_that_is_ended(tmp_path: Path) -> None:

@@ -96,12 +96,18 @@ def test_that_a_missing_module_is_told_with_the_line_that_wants_it(tmp_path: Pat
     assert "(line 2): ModuleNotFoundError: No module named 'no_such_module_anywhere'" in (
         status.message
     )
+    assert status.message.endswith(
+        " If it is a program, not a scene: “timeline-inspector attach python3 scene.py”."
+    )
 
 
 def test_that_a_scene_without_build_says_what_to_define(tmp_path: Path) -> None:
     status = failed(scene_file(tmp_path, "build = 3\n"))
 
-    assert status.message.startswith("scene.py has no function build(stage). Define one")
+    assert status.message == (
+        "scene.py has no function build(stage). Define one that sets up clocks and timers on "
+        "stage.root. If it is a program, not a scene: “timeline-inspector attach python3 scene.py”."
+    )
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,7 @@ class RunningCode(Struct, frozen=True):
     # called the engine, which is better not interrupted.
     is_innermost: bool = True
     is_python: bool = True  # Whether it is Python code; other code may not react to signals
+    module: Path | None = None  # The scene whose own code it is, outside of functions
 
     def text(self, seconds: float) -> str:
         return f"{self.what} for {seconds:.0f} s, {self.place}."
@@ -87,10 +88,12 @@ def _in_python(
         timer: The timer whose callback it is, ``None`` if there is none.
         is_innermost: Whether the user code has not called the engine.
     """
-    file = Path(called.f_code.co_filename).name
+    path, module = Path(called.f_code.co_filename), None
+    file = path.name
     innermost_file = Path(innermost.f_code.co_filename).name
     match getattr(timer, "name", "") or called.f_code.co_name:
         case "<module>":
+            module = path
             what = f"{file} has been running its own code"
         case "build" if timer is None:
             what = f"build(stage) in {file} has been running"
@@ -99,7 +102,7 @@ def _in_python(
     place = f"at line {innermost.f_lineno}"
     if innermost_file != file:
         place += f" of {innermost_file}"
-    return RunningCode(called, what, place, is_innermost)
+    return RunningCode(called, what, place, is_innermost, module=module)
 
 
 def _without_python(frame: FrameType, callback: Callable[..., object]) -> RunningCode:
