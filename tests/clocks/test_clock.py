@@ -807,3 +807,24 @@ def test_that_a_listener_that_begins_during_a_call_is_told_of_what_fires_after_i
 
     fired = [event[2] for event in events if event[1] == TIMER_FIRED]
     assert fired == [beside.id, after.id]
+
+
+@pytest.mark.parametrize("is_interval", [False, True])
+def test_that_a_timer_knows_how_much_of_its_time_is_left(
+    world: World, *, is_interval: bool
+) -> None:
+    clock = world.root.child("half", "1/2")
+    set_timer = clock.set_interval if is_interval else clock.set_timeout
+    world.source.advance(2)
+    timer = set_timer(5, world.note)
+    assert (timer.due, timer.due_ns, timer.remaining_ns) == (6, 6 * SECOND, 5 * SECOND)
+
+    world.source.advance(4)
+    assert (timer.remaining_ns, timer.fired) == (3 * SECOND, 0)
+    world.tree.jump_to(14 * SECOND)
+    assert timer.remaining_ns == -SECOND
+    world.tree.run_to(14 * SECOND)
+
+    assert timer.fired == 1
+    assert timer.is_pending == is_interval
+    assert timer.remaining_ns == (4 * SECOND if is_interval else -SECOND)
