@@ -566,6 +566,19 @@ def test_that_cancelled_timers_do_not_pile_up(world: World) -> None:
     assert world.root.pending() == keep
 
 
+def test_that_timers_that_are_cleared_long_after_they_were_set_do_not_pile_up(
+    world: World,
+) -> None:
+    timers = [world.root.set_timeout(1 + i % 50, world.note) for i in range(5_000)]
+    keep = timers[::100]
+    for timer in timers:
+        if timer not in keep:
+            world.root.clear(timer)
+
+    assert world.root.queue.stored() <= 2 * len(keep) + 64
+    assert sorted(world.root.pending(), key=timers.index) == keep
+
+
 @pytest.mark.parametrize("done", [0, 1, 150, 250])
 def test_that_clearing_most_timers_in_the_middle_of_their_calls_keeps_the_others(
     world: World, done: int

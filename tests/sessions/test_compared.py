@@ -321,6 +321,7 @@ def test_that_outliers_are_named_and_left_out_only_when_asked() -> None:
     assert [*kept.outliers] == ["c"]
     assert kept.outliers["c"] == pytest.approx(10.1 / 10.5 - 1, abs=0.003)
     assert [each.name for each in without.runs] == ["a", "b"]
+    assert ComparedRun.pooled("before", runs).runs == kept.runs == tuple(runs)
     (with_it,), (without_it,) = (differences([each, others]) for each in (kept, without))
     assert "c is an outlier: its average is -4.0% from the median of “before”" in with_it.sentence
     assert "Left out as outliers: c." in without_it.sentence

@@ -174,6 +174,8 @@ def test_that_what_pictures_take_is_said(session: HostedSession, tmp_path: Path)
         (5_000, 10, 60, "1.8 MB a minute"),
         (2_500, 10, 24, "360 kB a minute"),
         (0, 0, 60, "0 kB a minute"),
+        (949, 1, 1_000 / 60, "949 kB a minute"),
+        (951, 1, 1_000 / 60, "1.0 MB a minute"),
     ],
 )
 def test_that_pictures_take_what_their_frames_take_in_a_minute(
