@@ -156,7 +156,8 @@ class Lines:
                 is_about = executes or mutant.path.stem in test or file in nearest
                 # All files have a share of the time: there may be thousands of the nearest.
                 file_s[file] += self.seconds(test) * (1 if file in nearest else _FAR)
-                ranks[test] = not executes, not is_about, file_s[file]
+                # Only a run of all tests would tell whether a new one executes it.
+                ranks[test] = not (executes or is_new), not is_about, file_s[file]
         tests = sorted(ranks, key=ranks.__getitem__)
         taken_s = accumulate(map(self.seconds, tests), initial=0)
         chosen = [
