@@ -53,6 +53,26 @@ def test_that_a_repeating_timer_is_expected_by_its_clocks_time(tmp_path: Path) -
     assert tick.is_exact
 
 
+def test_that_timers_of_a_program_that_is_gone_are_told_apart_from_those_of_others(
+    tmp_path: Path,
+) -> None:
+    scene = """
+        def build(stage):
+            for name in ("one", "two"):
+                program = stage.root.child(name)
+                clock = program.child("Python time")
+                clock.set_timeout(0.1, lambda: None, name="sleep")
+            clock.set_timeout(0.2, program.remove)
+    """
+    session = virtual_session(scene_file(tmp_path, scene))
+    tally = CallTally(session.log)
+    pass_seconds(session, 1)
+    tally.update()
+    clocks = {each.clock for each in tally.timers(session.timeline) if each.label == "sleep"}
+    session.close()
+    assert clocks == {"one › Python time", "two › Python time"}
+
+
 MANY = """
     def build(stage):
         game, gone = stage.root.child("game"), stage.root.child("gone")

@@ -165,7 +165,7 @@ class ProbeLink:
         self._comparisons: deque[tuple[int, int]] = deque(maxlen=_FOLLOWED)
         self._compared_ns = 0
         self._offset_ns = self._error_ns = 0
-        self._received = self._acked = 0
+        self.received = self._acked = 0
         self._acked_ns = self._pinged_ns = self._heard_ns = self.began_ns = self._now_ns()
         self._bye: str | None = None
 
@@ -357,9 +357,9 @@ class ProbeLink:
         while self._outgoing:
             method, params, done = self._outgoing.popleft()
             self._ask(method, params, None if done is None else self._in_session(done))
-        if self._received != self._acked and now_ns - self._acked_ns >= _ACK_NS:
-            self._acked, self._acked_ns = self._received, now_ns
-            self._send(notification("Events.ack", {"events": self._received}))
+        if self.received != self._acked and now_ns - self._acked_ns >= _ACK_NS:
+            self._acked, self._acked_ns = self.received, now_ns
+            self._send(notification("Events.ack", {"events": self.received}))
         if now_ns - self._pinged_ns >= PING_NS // 2:
             self._pinged_ns = now_ns
             self._send(notification("Link.ping", {"n": now_ns}))
@@ -377,7 +377,7 @@ class ProbeLink:
 
     def _on_message(self, kind: int, payload: bytes) -> None:
         if kind == EVENTS:
-            self._received += counted_events(payload)
+            self.received += counted_events(payload)
             self._put(Batch(self, payload, self._now_ns()))
             return
         message = _message(payload)

@@ -99,8 +99,7 @@ class JoinedProgram:
         self.cost: CostMessage | None = None  # The probe's last report of its cost, if any
         # cost_cpu_ns: The probe's processor time since it was attached
         # cost_interval_ns: The time in which that was measured
-        # events: How many events the probe has sent in that time
-        self.cost_cpu_ns = self.cost_interval_ns = self.events = 0
+        self.cost_cpu_ns = self.cost_interval_ns = 0
         self.lost: Counter[str] = Counter()  # How many of its events were lost, by kind
         self.is_described = False  # Whether its state was described in full
         # The clocks whose timers are unknown because a thread is busy: for each the name of the
@@ -172,7 +171,11 @@ class JoinedProgram:
         self.cost = cost
         self.cost_cpu_ns += cost.cpu_ns
         self.cost_interval_ns += cost.interval_ns
-        self.events += cost.events
+
+    @property
+    def events(self) -> int:
+        """How many events it has sent."""
+        return self.link.received
 
     def count_lost(self, counts: Mapping[str, int]) -> int:
         """Count lost events by kind; returns how many are new."""
