@@ -397,10 +397,11 @@ def test_that_timers_of_textual_are_named_after_the_functions_that_they_call() -
     class Timer:
         def __init__(self, callback: Callable[..., None]) -> None:
             self._callback = callback
+            self._interval = 0.002
 
         async def _run_timer(self) -> None:
-            for _ in range(4):
-                await asyncio.sleep(0.001)
+            for delay in (0.002, 0.0017, 0.0019, 0.0018):
+                await asyncio.sleep(delay)
 
     def blink() -> None: ...
 
@@ -424,6 +425,8 @@ def test_that_timers_of_textual_are_named_after_the_functions_that_they_call() -
         names = {texts[b] for _, kind, _, _, b in events if kind == TIMER_ADDED}
         sites = {texts[a] for _, kind, _, a, _ in events if kind == TIMER_ORIGIN}
 
+    periods = {b for _, kind, _, _, b in events if kind == TIMER_ARMED} - {0}
+    assert periods == {2_000_000}
     called = {blink.__qualname__, save.__qualname__}
     assert names == {f"sleep in {each}" for each in called}
     assert {site.rpartition(" in ")[2] for site in sites} == called

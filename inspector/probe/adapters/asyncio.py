@@ -503,6 +503,10 @@ class LoopHooks:
     ) -> None:
         """A task sleeps; if it sleeps again at the same place, its timer repeats."""
         delay = None if delay is not None and delay >= _NEAR_S else delay
+        timer = self._adapter.names.textual_timer(task)
+        if timer is not None:
+            # It sleeps for what is left until its next call.
+            delay = float(timer._interval)
         if frame is not None and frame.f_back is not None:
             # The function that awaits asyncio's sleep.
             frame = frame.f_back

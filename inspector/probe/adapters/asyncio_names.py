@@ -79,14 +79,19 @@ class TimerNames:
         return None
 
     @staticmethod
-    def called_by(task: Any) -> Any:
-        """Return what a timer of Textual calls, whose task it is; ``None`` for other tasks."""
+    def textual_timer(task: Any) -> Any:
+        """Return the timer of Textual whose task it is; ``None`` for other tasks."""
         coroutine = task.get_coro()
         if getattr(coroutine, "__qualname__", "") != "Timer._run_timer":
             return None
         frame = getattr(coroutine, "cr_frame", None)
         timer: Any = None if frame is None else frame.f_locals.get("self")
-        if type(timer).__module__ != "textual.timer":
+        return timer if type(timer).__module__ == "textual.timer" else None
+
+    def called_by(self, task: Any) -> Any:
+        """Return what a timer of Textual calls, whose task it is; ``None`` for other tasks."""
+        timer = self.textual_timer(task)
+        if timer is None:
             return None
         called = timer._callback
         # What set_timer() calls is called with the next message.
