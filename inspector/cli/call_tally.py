@@ -607,7 +607,7 @@ class CallTally:
     def _on_clock_removed(self, _at_ns: int, clock_id: int, _a: int, _b: int) -> None:
         gone = set(self._clocks.branch(clock_id))
         if not gone.isdisjoint(key[0] for key in self._timers):
-            names = names_apart(self._clocks.clocks)
+            names = self._clocks.names_apart
             self._clock_names.update((each, self._log.intern(names[each])) for each in gone)
         waiting = ((number, each.group) for number, each in self._waiting.items())
         untouched = ((number, group) for number, group, _ in self._untouched.each())
