@@ -286,7 +286,7 @@ class _Watch:
 def probe_lines(programs: Iterable[JoinedProgram]) -> tuple[ProbeLine, ...]:
     """Return the lines of a report on programs, in the order in which they connected.
 
-    A connection that ended without events is left out if its process connected again later.
+    A connection that ended before it told its cost is left out if its process connected again.
     """
     lines: list[ProbeLine] = []
     unheard: dict[tuple[str, int], ProbeLine] = {}
@@ -309,7 +309,7 @@ def probe_lines(programs: Iterable[JoinedProgram]) -> tuple[ProbeLine, ...]:
         if process in unheard:
             lines.remove(unheard.pop(process))
         lines.append(line)
-        if program.ended and not (program.is_page or program.events):
+        if program.ended and not (program.is_page or program.cost):
             unheard[process] = line
     return tuple(lines)
 

@@ -8,6 +8,7 @@ from inspector.analysis.lanes.lanes import LaneStore
 from inspector.cli.attach import probe_lines
 from inspector.commands.clocks import PauseClock
 from inspector.commands.command import Capability
+from inspector.sessions.attached.messages import CostMessage
 from tests.sessions.attached.fake_probe import (
     SECOND,
     SERVER,
@@ -134,5 +135,5 @@ def test_that_a_report_names_a_program_once_that_forked_again_before_it_reported
     lines = probe_lines(programs.values())
 
     assert [(each.pid, each.state == "attached") for each in lines] == [(78, False), (77, True)]
-    programs[0].events = 1
+    programs[0].add_cost(CostMessage(cpu_ns=1, interval_ns=10**9))
     assert len(probe_lines(programs.values())) == 3
