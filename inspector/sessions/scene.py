@@ -524,7 +524,7 @@ def _place(path: Path, error: BaseException) -> tuple[Path, int | None]:
 def _excerpt(path: Path, line: int | None) -> str:
     if line is None:
         return ""
-    lines = linecache.getlines(str(path))
+    lines = [each.rstrip() for each in linecache.getlines(str(path))]
     first = max(1, line - _EXCERPT_LINES)
     last = min(len(lines), line + _EXCERPT_LINES)
     width = len(str(last))

@@ -15,7 +15,7 @@ from inspector.events.recording import open_recording
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.rerun import rerun
 from inspector.sessions.runs.virtual import run_virtual
-from inspector.testing import scene_file
+from inspector.testing import held_session, scene_file
 from inspector.vocabulary import THREAD_FAILED
 
 #: A timer starts a thread, and waits for its end.
@@ -53,6 +53,29 @@ def test_that_an_error_that_ends_a_thread_is_a_failure(tmp_path: Path) -> None:
     assert failure.at_ns == 50_000_000
     assert failure.traceback.endswith("ValueError: no oil")
     assert "raise ValueError('no oil')" in failure.traceback
+    session.close()
+
+
+def test_that_a_thread_that_fails_while_the_scene_is_held_is_told(tmp_path: Path) -> None:
+    text = """
+        import threading
+
+        def work():
+            raise ValueError("no oil")
+
+        def build(stage):
+            stage.start = threading.Thread(target=work, name="worker").start
+            stage.root.set_timeout(1, stage.start)
+    """
+    session = held_session(scene_file(tmp_path, text))
+    stage = session._run.stage
+    stage.start()  # type: ignore[attr-defined]
+    for thread in threading.enumerate():
+        if thread.name == "worker":
+            thread.join()
+    session.refresh()
+
+    assert [each.label for each in session.timeline.failures] == ["worker"]
     session.close()
 
 
