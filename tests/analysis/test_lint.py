@@ -106,6 +106,27 @@ stage.every_frame(lambda delta: 1 / next(steps), name="solve")
     assert [finding.subject > 0 for finding in found] == [False, True, True]
 
 
+def test_that_what_is_wrong_with_a_scene_and_what_ends_in_a_full_stop_is_one_sentence(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "empty.py").write_text("x = 1\n")
+    session = virtual_session(tmp_path / "empty.py")
+    (scene,) = findings(session.history)
+    session.close()
+    (stop,) = lint(
+        tmp_path,
+        """
+def halt():
+    raise RuntimeError("The reactor is hot.")
+stage.root.set_timeout(1, halt, name="halt")
+""",
+    )
+
+    assert scene.text.startswith("empty.py has no function build(stage). Define one")
+    assert not scene.text.endswith("..")
+    assert "RuntimeError: The reactor is hot. It is" in stop.text
+
+
 def test_that_repeating_timers_that_are_never_cleared_are_a_leak(tmp_path: Path) -> None:
     found = lint(
         tmp_path,

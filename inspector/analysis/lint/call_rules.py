@@ -83,7 +83,10 @@ def failing(survey: Survey) -> Iterator[Finding]:
         raised = what_was_raised(survey.text(failures.raised))
         times = "once" if failures.count == 1 else f"{counted(failures.count, 'time')}, at first"
         where = "" if timer is None else f" It is a timer of {survey.caller_name(timer)}."
-        text = f"“{survey.text(name)}” failed {times} with {raised}.{where}"
+        named = survey.text(name)
+        said = f"“{named}” failed {times} with {raised.removesuffix('.')}.{where}"
+        # What is wrong with a scene is a sentence that begins with its name.
+        text = raised if raised.startswith(f"{named} ") else said
         yield Finding(
             FAILS,
             text,
