@@ -205,7 +205,9 @@ class LaneSurface(QAbstractScrollArea):
     def _quiet_lanes(self) -> frozenset[Lane]:
         window = self.lane_window()
         self._quiet_at = window.low, window.high
-        return quiet_lanes(self.store, window.low, window.high)
+        quiet = quiet_lanes(self.store, window.low, window.high)
+        # The lane of the keyboard stays, or the next key would be about another one.
+        return frozenset(each for each in quiet if each.key != self.chosen_key)
 
     def arrange_rows(self) -> None:
         self._rows_version = self.store.version

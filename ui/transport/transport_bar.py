@@ -27,7 +27,7 @@ from inspector.commands.command import Capability
 from inspector.display_text import as_plain, counted
 from inspector.events.timeline import Timeline
 from inspector.sessions.recorder import Recorder
-from inspector.sessions.session import Session, SessionPhase, file_word
+from inspector.sessions.session import Session, SessionPhase, SessionStatus, file_word
 from inspector.timebase import format_instant, format_local_time
 from inspector.tokens import SIZES
 
@@ -36,7 +36,7 @@ from ..actions.descriptions import NOT_CHANGED
 from ..kit.fonts import in_type, text_scale
 from ..kit.guards import guarded
 from ..kit.icons import icon_size
-from ..kit.labels import color_text, plain_label
+from ..kit.labels import announce, color_text, plain_label
 from ..kit.layouts import tool_button
 from ..kit.theme import ColorRole, Theme
 from ..kit.throttled_refresh import ThrottledRefresh, single_shot
@@ -225,6 +225,7 @@ class TransportBar(QWidget):
         self._actions = actions
         self._theme = theme
         self._bridge: SessionBridge | None = None
+        self._is_held = False  # What screen readers were told last
         self._recording_since_ns: int | None = None
         self._sizes = (0, 0.0)
         #: Widths with words and without, by button.
@@ -394,10 +395,20 @@ class TransportBar(QWidget):
         throttle.follow()
         bridge.playhead_changed.connect(throttle.request)
         bridge.status_changed.connect(self.refresh_numbers)
+        bridge.status_changed.connect(self._say_status)
         bridge.session_changed.connect(self.refresh_numbers)
         self.rates.rate_requested.connect(self._request_rate)
         self.rates.other_rate_wanted.connect(self._actions["rate-of-everything"].trigger)
         self.refresh_numbers()
+
+    @Slot(object)
+    def _say_status(self, status: SessionStatus) -> None:
+        """Have screen readers say where time was held, and that it runs again."""
+        was_held, self._is_held = self._is_held, status.phase is SessionPhase.HELD
+        runs_again = was_held and status.phase is SessionPhase.RUNNING
+        # *Why* says what a breakpoint or a failure has stopped.
+        if runs_again or (self._is_held and not (status.breakpoint or status.detail)):
+            announce(self, status.message)
 
     @Slot()
     @Slot(object)

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 from PySide6.QtCore import QEvent, Qt, Slot
-from PySide6.QtGui import QFont, QGuiApplication
+from PySide6.QtGui import QAccessible, QFont, QGuiApplication
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QScrollArea, QWidget
 from typing_extensions import override
 
@@ -185,6 +185,9 @@ class WhyPanel(QWidget):
         self.answer.set_text("" if said is None else said.text)
         self._answer_place.fit()
         self._answer_place.setVisible(said is not None)
+        if QAccessible.isActive() and not self._area.hasFocus():
+            # What is read when the keyboard comes here, not with each change of a number.
+            self._area.setAccessibleDescription(f"{self.title}. {self.answer.text()}")
 
     def _read_on(self) -> None:
         """Read what explains, a part in each turn, then show it."""

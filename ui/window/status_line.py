@@ -13,6 +13,7 @@ from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 from typing_extensions import override
 
+from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.command import Capability, command_in
 from inspector.commands.scene import Undo, undone
 from inspector.display_text import as_plain, counted, without_quotes
@@ -279,12 +280,14 @@ class StatusLine(QWidget):
 
 
 def effect_text(timeline: Timeline, record: CommandRecord) -> str:
-    """Return what a pause, its end, a rate or an undo has done; nothing for other commands."""
+    """Return what a pause, its end, a rate, a breakpoint or an undo has done; else nothing."""
     command = command_in(record.form)
     if isinstance(command, Undo):
         change, is_redo = undone(timeline, command)
         did = _REDONE if is_redo else _UNDONE
         return "" if change is None else f"{did} {without_quotes(change.text)}"
+    if isinstance(command, AddBreakpoint) and not command.is_kept:
+        return f"Breakpoint added: {without_quotes(command.breakpoint.text)}"
     clock = timeline.clocks.get(record.clock_id)
     if clock is None:
         return ""

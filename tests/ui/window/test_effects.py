@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.scene import AddMark
+from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from tests.ui.shell import Shell, open_shell
 from ui.session.bridge import Selection
 from ui.why.panel import WhyPanel
@@ -91,6 +93,12 @@ def test_that_a_rate_says_what_it_is_for(shell: Shell) -> None:
     shell.bridge.submit(SetRate(shell.clock_id("enemies"), Fraction(1, 4)))
 
     assert said(shell) == "enemies ×¼ · 20 timers below it · Undo Ctrl+Z"
+
+
+def test_that_a_breakpoint_says_when_it_stops(shell: Shell) -> None:
+    shell.bridge.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "boss")))
+
+    assert said(shell) == "Breakpoint added: timer boss fires · Undo Ctrl+Z"
 
 
 def test_that_other_commands_say_nothing(shell: Shell) -> None:

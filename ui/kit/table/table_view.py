@@ -11,6 +11,7 @@ from PySide6.QtCore import (
     QItemSelectionModel,
     QModelIndex,
     QObject,
+    QPersistentModelIndex,
     QPoint,
     Qt,
     Signal,
@@ -282,6 +283,19 @@ class TableView(Arranging, PaintedTable):
             current = None if current_key is None else model.row_of(current_key)
             if current is not None:
                 selection.setCurrentIndex(model.index(current, 0), flags.NoUpdate)
+
+    @override
+    def currentChanged(
+        self,
+        current: QModelIndex | QPersistentModelIndex,
+        previous: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        if self.is_arranging:
+            # Qt would tell screen readers of a move, and they would read the same row again.
+            for index in (current, previous):
+                self.update(index)
+        else:
+            super().currentChanged(current, previous)
 
     @override
     def focusInEvent(self, event: QFocusEvent) -> None:

@@ -34,6 +34,7 @@ from typing_extensions import override
 from ...kit.fonts import small_font, text_scale
 from ...kit.guards import guarded
 from ...kit.icons import icon_size
+from ...kit.labels import announce
 from ...kit.layouts import bar, fill
 from ...kit.theme import ColorRole, Theme
 from .palette_entries import EntryKind, PaletteEntry
@@ -217,6 +218,13 @@ class CommandPalette(QDialog):
             more = _MORE if entry.more is not None else ""
             back = "Shift+Tab: back" if self._about is not None else "Esc closes"
             self.hint.setText(f"↑ ↓ choose   Enter opens   {more}{back}")
+        # The keyboard stays in the line, so screen readers are not told what is chosen in the list.
+        announce(self.line, self._said_of(entry))
+
+    def _said_of(self, entry: PaletteEntry | None) -> str:
+        if entry is None or entry.reason:
+            return self.hint.text()
+        return ", ".join(filter(None, (entry.title, entry.category)))
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:

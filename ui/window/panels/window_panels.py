@@ -383,14 +383,14 @@ class WindowPanels(QObject):
 
     @Slot()
     def close_tray(self) -> None:
-        had_keyboard = _has_keyboard(self.tray)
+        if _has_keyboard(self.tray):
+            # Before it is hidden: Qt would give the keyboard to any widget, which would be read.
+            self.keyboard_left.emit()
         self._open = ""
         self.reveal.end()
         self.tray.hide()
         self.tabs.mark_open("")
         self.visibility_changed.emit()
-        if had_keyboard:
-            self.keyboard_left.emit()
 
     @property
     def is_narrow(self) -> bool:
