@@ -263,28 +263,35 @@ def test_that_the_middle_of_a_session_cannot_be_run_again(
     assert run(f"export {part} --as pytest --scene game.py")[0] == ExitCode.CANNOT_TELL
 
 
-@pytest.mark.parametrize("order", ["rowid LIMIT 1 OFFSET 1", "rowid DESC LIMIT 1"])
-def test_that_nothing_is_decided_by_a_recording_of_which_parts_are_missing(
-    run: Run, tmp_path: Path, order: str
-) -> None:
-    assert run("run 1 --seconds 14 --record whole.tlrec --quiet")[0] == ExitCode.OK
-    shutil.copy(tmp_path / "whole.tlrec", tmp_path / "part.tlrec")
-    with closing(sqlite3.connect(tmp_path / "part.tlrec")) as connection, connection:
-        chunk = f"SELECT rowid FROM chunks ORDER BY {order}"  # noqa: S608 - written above
-        connection.execute(f"DELETE FROM chunks WHERE rowid = ({chunk})")  # noqa: S608
+#: Lines that decide about a recording.
+_DECIDING = (
+    "lint {}",
+    "late {} --fail-over 1h",
+    "replay {} --verify",
+    "stats {} --assert 'p99 < 1s'",
+    "compare {} whole.tlrec --fail-if 'p99 > +900%'",
+    "compare whole.tlrec {} --fail-if 'p99 > +900%'",
+)
 
-    for line in (
-        "lint {}",
-        "late {} --fail-over 1h",
-        "replay {} --verify",
-        "stats {} --assert 'p99 < 1s'",
-        "compare {} whole.tlrec --fail-if 'p99 > +900%'",
-        "compare whole.tlrec {} --fail-if 'p99 > +900%'",
-    ):
-        code, _, err = run(line.format("part.tlrec"))
-        assert code == ExitCode.CANNOT_TELL, line
-        assert "events are missing" in err
-        assert run(line.format("whole.tlrec"))[0] == ExitCode.OK, line
+
+def test_that_nothing_is_decided_by_a_recording_of_which_parts_are_missing(
+    run: Run, tmp_path: Path
+) -> None:
+    whole, part = tmp_path / "whole.tlrec", tmp_path / "part.tlrec"
+    assert run(f"run 1 --seconds 14 --record {whole} --quiet")[0] == ExitCode.OK
+    for line in {each.format("whole.tlrec") for each in _DECIDING}:
+        assert run(line)[0] == ExitCode.OK, line
+    for order in ("rowid LIMIT 1 OFFSET 1", "rowid DESC LIMIT 1"):
+        shutil.copy(whole, part)
+        with closing(sqlite3.connect(part)) as connection, connection:
+            chunk = f"SELECT rowid FROM chunks ORDER BY {order}"  # noqa: S608 - written above
+            connection.execute(f"DELETE FROM chunks WHERE rowid = ({chunk})")  # noqa: S608
+
+        for line in _DECIDING:
+            code, _, err = run(line.format("part.tlrec"))
+
+            assert code == ExitCode.CANNOT_TELL, (line, order)
+            assert "events are missing" in err
 
 
 def test_that_a_recording_becomes_a_test_that_passes(
