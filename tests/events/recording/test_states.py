@@ -243,7 +243,7 @@ def test_that_nothing_a_timeline_knows_is_forgotten() -> None:
     kept |= {"_frame_at_ns", "_frame_delta_ns", "_frame_cut_ns", "_frame_phases"}
     kept |= {"_frame_shares", "_last_order", "tasks"}
     made_anew = {"strings", "newest_ns", "_fold", "_unknown", "_stale_clocks"}
-    made_anew |= {"skips_misfits", "misfits", "_kept_of_loops", "_has_many_unknown"}
+    made_anew |= {"skips_misfits", "misfits", "_kept_of_loops", "_has_many_unknown", "_apart"}
 
     assert vars(Timeline([""])).keys() == kept | made_anew
     members = {"by_id", "of_clock", "histories", "_last_turn"}
