@@ -130,11 +130,11 @@ def test_that_a_program_is_attached_silent_or_no_longer_attached() -> None:
 def test_that_its_costs_and_losses_add_up() -> None:
     program = Program(adapters=[ACTIVE])
     for cpu_ns in (5, 20):
-        program.add_cost(CostMessage(cpu_ns, 1_000, events=3))
+        program.add_cost(CostMessage(cpu_ns, 1_000))
     assert program.count_lost({str(TIMER_FIRED): 2, "9999": 1}) == 3
     assert program.count_lost({str(TIMER_FIRED): 3}) == 3
 
-    assert (program.cost_cpu_ns, program.cost_interval_ns, program.events) == (25, 2_000, 6)
+    assert (program.cost_cpu_ns, program.cost_interval_ns) == (25, 2_000)
     # What it costs now.
     assert program.cost_text == "2.0 % of a processor"
     assert program.loss_text == "6 events were lost: 5 timer_fired, 1 unknown"
