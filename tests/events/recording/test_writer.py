@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 import threading
 from pathlib import Path
@@ -270,6 +271,42 @@ def test_that_pictures_that_wait_for_a_slow_disk_are_bounded(
     is_slow = False
     recorder.add_picture(6, b"sixten")
     assert (recorder._pictures_waiting, recorder.lost_pictures) == (18, 2)
+
+
+@pytest.mark.parametrize(
+    ("error", "before", "after"),
+    [
+        (
+            OSError(errno.ENOSPC, "No space left on device"),
+            "The disk is full: a.tlrec could not be begun. Free some space and record again.",
+            "The disk is full: a.tlrec ends here. Free some space and record again.",
+        ),
+        (
+            sqlite3.OperationalError("database or disk is full"),
+            "The disk is full: a.tlrec could not be begun. Free some space and record again.",
+            "The disk is full: a.tlrec ends here. Free some space and record again.",
+        ),
+        (
+            OSError(errno.EACCES, "Permission denied"),
+            "a.tlrec cannot be written (Permission denied).",
+            "a.tlrec can no longer be written (Permission denied); it ends here.",
+        ),
+        (
+            sqlite3.OperationalError("disk I/O error"),
+            "a.tlrec cannot be written (disk I/O error).",
+            "a.tlrec can no longer be written (disk I/O error); it ends here.",
+        ),
+        (RecordingError("It was moved."), "It was moved.", "It was moved."),
+    ],
+)
+def test_that_what_is_wrong_with_the_disk_is_said_before_and_after_the_beginning(
+    tmp_path: Path, error: Exception, before: str, after: str
+) -> None:
+    path = tmp_path / "a.tlrec"
+
+    assert writer.disk_problem(path, error) == before
+    path.touch()
+    assert writer.disk_problem(path, error) == after
 
 
 def test_that_a_file_that_exists_is_not_replaced(tmp_path: Path) -> None:

@@ -90,7 +90,6 @@ class RecordingWriter:
         self._log = log
         self._about = about or RecordingInfo()
         self._start = start
-        self._cursor = log.first if start is None else start[1]
         self._texts = 0
         self._portions: deque[_Portion] = deque()
         self._handed = self._written = 0
@@ -142,7 +141,7 @@ class RecordingWriter:
         """
         log = self._log
         end = log.end
-        if end == self._cursor or not self.is_recording:
+        if not self.is_recording or end == self._cursor:
             return
         while is_patient and self._is_behind(PATIENT_WAITING):
             sleep(_PATIENCE_S)
