@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from inspector.analysis.statistics.frame_budget import asked_frame_ns
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.sources.time_source import TimeSource
 from inspector.commands.breakpoints import AddBreakpoint
@@ -161,8 +162,11 @@ class SessionBridge(QObject):
         self.hover_ns: int | None = None
         self.pointed = Selection()
         self.is_following = True
-        # Frame times to compare with, the most important first
+        # Frame times to compare with, the most important first: those that the user has chosen, and
+        # before them what the loop of a program asks for
         self.budgets_ms: tuple[float, ...] = (1000 / 60, 1000 / 120, 1000 / 30)
+        self.chosen_budgets_ms: tuple[float, ...] = self.budgets_ms
+        self._asked_ns = 0  # The frame time that the shown loop asks for, 0 for none
         self.precision = Precision.ECONOMICAL
         self.refresh_timer = RefreshTimer(self, clock=clock)
         self.refresh_timer.due.connect(self._refresh_in_turn)
@@ -446,9 +450,27 @@ class SessionBridge(QObject):
         for budget_ms in chosen:
             if not (math.isfinite(budget_ms) and budget_ms > 0):
                 raise ValueError(f"a frame budget must be above 0 ms: {budget_ms}")
-        if chosen != self.budgets_ms:
-            self.budgets_ms = chosen
-            self.budgets_changed.emit(chosen)
+        self.chosen_budgets_ms = chosen
+        self._use_budgets(chosen)
+
+    def _use_budgets(self, budgets_ms: tuple[float, ...]) -> None:
+        if budgets_ms != self.budgets_ms:
+            self.budgets_ms = budgets_ms
+            self.budgets_changed.emit(budgets_ms)
+
+    def _note_asked(self) -> None:
+        """Compare with what the shown loop asks for, once it asks for something else."""
+        asked_ns = asked_frame_ns(self.timeline)
+        if asked_ns == self._asked_ns:
+            return
+        self._asked_ns, chosen = asked_ns, self.chosen_budgets_ms
+        if asked_ns and chosen:
+            asked_ms = asked_ns / NS_PER_MS
+            first = next(
+                (each for each in chosen if math.isclose(each, asked_ms, rel_tol=0.005)), asked_ms
+            )
+            chosen = (first, *(each for each in chosen if each != first))
+        self._use_budgets(chosen)
 
     @Slot(object)
     def set_precision(self, precision: Precision) -> None:
@@ -598,6 +620,7 @@ class SessionBridge(QObject):
                 self.go_live()
                 self._reset_shared(former, timeline)
             self.session_changed.emit(session)
+        self._note_asked()
         return events
 
     def _note_frames(self, session: Session) -> None:

@@ -280,8 +280,9 @@ class WindowContents(QObject):
         )
 
     @Slot(object)
-    def _keep_budgets(self, budgets_ms: tuple[float, ...]) -> None:
-        self._window.settings = self._window.settings._replace(budgets_ms=tuple(budgets_ms))
+    def _keep_budgets(self, _budgets_ms: tuple[float, ...]) -> None:
+        chosen = self._bridge.chosen_budgets_ms
+        self._window.settings = self._window.settings._replace(budgets_ms=chosen)
 
     @Slot(int)
     def _keep_step_frames(self, count: int) -> None:

@@ -129,6 +129,12 @@ class FrameBudget(Struct, frozen=True):
         return f"over budget ({self.limit_text}{origin})"
 
 
+def asked_frame_ns(timeline: Timeline) -> int:
+    """Return the local frame time that the shown loop of a program asks for, 0 for none."""
+    loop = timeline.loops.get(timeline.frames_of)
+    return 0 if loop is None or loop.kind is not LoopKind.DRAWS_FRAMES else loop.asked_ns
+
+
 def loop_budget(
     timeline: Timeline,
     frame_rate: Fraction,
@@ -145,10 +151,10 @@ def loop_budget(
     loop_id = timeline.frames_of
     loop = timeline.loops.get(loop_id)
     if loop is not None and loop.kind is LoopKind.DRAWS_FRAMES:
-        if loop.asked_ns:
+        if asked_ns := asked_frame_ns(timeline):
             rate = timeline.effective_rate(loop_id) if of == "interval_ns" else 1
             if rate > 0:
-                return FrameBudget(max(1, int(loop.asked_ns / rate)), origin=ASKED_FRAME)
+                return FrameBudget(max(1, int(asked_ns / rate)), origin=ASKED_FRAME)
         end = timeline.frames.end
         times_ns = timeline.frames.numpy(of, end - _NEWEST_FRAMES, end)
         # The first frame has no length.

@@ -24,7 +24,7 @@ from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.recorded import RecordedSession
 from inspector.sessions.session import SessionPhase
 from inspector.timebase import format_instant
-from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED
+from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, LOOP_ASKED
 from tests.sessions.attached.fake_probe import FakeDoor, FakeProbe, hello
 from tests.ui.shell import SCENE, Shell, open_shell
 from ui.clock_tree.panel import ClockTreePanel
@@ -483,6 +483,23 @@ def _run_both_loops(attached: ProgramInWindow) -> None:
                 (now_ns, FRAME_BEGAN, number, 0, 0), (now_ns, FRAME_ENDED, number, interval_ns, 9)
             )
     attached.until(lambda: session.frames_run == 3 and session.frames_text(LOOP) == "3")
+
+
+def test_that_frames_are_compared_with_what_the_loop_asks_for_until_the_user_chooses(
+    attached: ProgramInWindow,
+) -> None:
+    bridge, settings = attached.shell.bridge, attached.shell.window.settings
+    usual = bridge.budgets_ms
+    _run_both_loops(attached)
+    attached.probe.events((time.monotonic_ns(), LOOP_ASKED, 1, 33_333_333, 0))
+    attached.until(lambda: bridge.budgets_ms != usual)
+
+    assert bridge.budgets_ms == (1000 / 30, 1000 / 60, 1000 / 120)
+    assert attached.shell.window.settings.budgets_ms == settings.budgets_ms
+    bridge.set_budgets_ms((12.5,))
+    attached.probe.events((time.monotonic_ns(), FRAME_BEGAN, 1, 0, 0))
+    bridge.refresh_now()
+    assert bridge.budgets_ms == attached.shell.window.settings.budgets_ms == (12.5,)
 
 
 def test_that_the_frames_of_the_selected_clock_are_shown_or_it_is_said_why_not(
