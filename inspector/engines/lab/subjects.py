@@ -373,114 +373,109 @@ _DIALECT_TEXTS: Final = {
     ),
 }
 
-#: Name, title, summary, fault and runner of each variant of Egret.
-_EGRET: Final[Sequence[tuple[str, str, str, str, BeginRun]]] = (
-    (
+_EGRET: Final = (
+    Subject(
         "egret",
         "Egret, by calls",
         "Counts calls as if every display ran at 60 Hz, or elapsed time if that is reached first.",
-        "above 60 Hz it is too fast: four times at 240 Hz.",
         partial(_run_ticker, _by_calls),
+        fault="above 60 Hz it is too fast: four times at 240 Hz.",
     ),
-    (
+    Subject(
         "egret-repair-1",
         "Egret, repair 1",
         "Multiplies every delay by the display's rate over 60.",
-        "below 60 Hz it is too fast; where frames are slower than the display, too slow.",
         partial(_run_ticker, lambda display: longer_delay(_factor(display))),
+        fault="below 60 Hz it is too fast; where frames are slower than the display, too slow.",
     ),
-    (
+    Subject(
         "egret-repair-1-measured",
         "Egret, repair 1 measured",
         "The same with a factor measured for one second beforehand, at 60 frames per second.",
-        (
-            "measured in whole milliseconds, the factor is slightly too large at 60 Hz: one frame "
-            "per call."
-        ),
         partial(_run_ticker, lambda display: longer_delay(_measured_factor(60, display))),
+        fault="measured in whole milliseconds, the factor is slightly too large at 60 Hz: one "
+        "frame per call.",
     ),
-    (
+    Subject(
         "egret-repair-1-measured-30",
         "Egret, repair 1 measured at 30",
         "The same at Egret's default of 30 frames per second.",
-        (
-            "it measures the program's frames instead of the display's, and is at least twice too "
-            "fast."
-        ),
         partial(_run_ticker, lambda display: longer_delay(_measured_factor(30, display))),
+        fault="it measures the program's frames instead of the display's, and is at least twice "
+        "too fast.",
     ),
-    (
+    Subject(
         "egret-repair-2",
         "Egret, repair 2 as published",
         "Its listener accepts a firing whose time differs from the delay by less than 100 ms.",
-        "once a firing is 100 ms late, as at 72, 75, 90, 100 and 144 Hz, it stops for good.",
         partial(_run_ticker, _by_calls, check=_Check.PUBLISHED),
+        fault="once a firing is 100 ms late, as at 72, 75, 90, 100 and 144 Hz, it stops for good.",
     ),
-    (
+    Subject(
         "egret-repair-2-described",
         "Egret, repair 2 as described",
         "Its listener accepts a firing when the delay has passed.",
-        "it waits for the next firing of a timer that is too fast: 1.25 s at 144 Hz.",
         partial(_run_ticker, _by_calls, check=_Check.DESCRIBED),
+        fault="it waits for the next firing of a timer that is too fast: 1.25 s at 144 Hz.",
     ),
-    (
+    Subject(
         "egret-repair-3",
         "Egret, repair 3 (HTML standard)",
         "Uses the browser's setInterval, rearmed when its callback returns.",
-        "a late call shifts all later calls, and pausing the ticker does not stop it.",
         partial(_run_browser, BrowserRules.STANDARD),
+        fault="a late call shifts all later calls, and pausing the ticker does not stop it.",
     ),
-    (
+    Subject(
         "egret-repair-3-chromium",
         "Egret, repair 3 (Chromium)",
         "Uses the browser's setInterval, which keeps its phase.",
-        "missed calls are merged into one late call, and pausing the ticker does not stop it.",
         partial(_run_browser, BrowserRules.CHROMIUM),
+        fault="missed calls are merged into one late call, and pausing the ticker does not stop "
+        "it.",
     ),
-    (
+    Subject(
         "egret-repair-4",
         "Egret, repair 4",
         "Multiplies the count of calls by the display's rate over 60.",
-        "it still counts calls, so it drifts if a delay is not a whole number of frames.",
         partial(_run_ticker, lambda display: longer_count(_factor(display))),
+        fault="it still counts calls, so it drifts if a delay is not a whole number of frames.",
     ),
-    (
+    Subject(
         "egret-repair-4-measured",
         "Egret, repair 4 measured",
         "The same with a factor measured for one second beforehand, at 60 frames per second.",
-        "it is correct only at the measured rate, and wrong if the rate of the display changes.",
         partial(_run_ticker, lambda display: longer_count(_measured_factor(60, display))),
+        fault="it is correct only at the measured rate, and wrong if the rate of the display "
+        "changes.",
     ),
-    (
+    Subject(
         "egret-elapsed",
         "Egret, elapsed time",
         "Counts elapsed time and keeps the phase, as our ticker does by default.",
-        "",
         partial(_run_ticker, _by_elapsed),
     ),
 )
 
 _LOOPS: Final = (
-    (
+    Subject(
         "loop-shift",
         "open-flash loop, shift",
         "The original; reads its clock once per frame.",
-        "a late tick shifts all later ticks, and missed ticks are lost.",
-        OPEN_FLASH,
+        partial(_run_loop, OPEN_FLASH),
+        fault="a late tick shifts all later ticks, and missed ticks are lost.",
     ),
-    (
+    Subject(
         "loop-burst",
         "open-flash loop, burst",
         "The article's repair: late ticks run one after another.",
-        "after a stall all of them run in one call, without reading the clock in between.",
-        OPEN_FLASH_ARTICLE,
+        partial(_run_loop, OPEN_FLASH_ARTICLE),
+        fault="after a stall all of them run in one call, without reading the clock in between.",
     ),
-    (
+    Subject(
         "loop-skip",
         "Our loop, skip",
         "Late ticks are skipped; the next tick is the first that is on time.",
-        "",
-        LoopRules(missed=MissedTicks.SKIP),
+        partial(_run_loop, LoopRules(missed=MissedTicks.SKIP)),
     ),
 )
 
@@ -523,14 +518,8 @@ SUBJECTS: Final[Sequence[Subject]] = (
         partial(_run_dialect, CREATOR_3_8, _paced_refreshes),
         fault=_DRIFTS,
     ),
-    *(
-        Subject(name, title, summary, begin, fault=fault)
-        for name, title, summary, fault, begin in _EGRET
-    ),
-    *(
-        Subject(name, title, summary, partial(_run_loop, rules), fault=fault)
-        for name, title, summary, fault, rules in _LOOPS
-    ),
+    *_EGRET,
+    *_LOOPS,
 )
 
 
