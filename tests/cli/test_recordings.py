@@ -177,12 +177,10 @@ def test_that_a_recording_of_nothing_is_said_to_be_one(
 def test_that_a_damaged_recording_is_not_held_against_the_scene(
     run: Run, recording: Path, tmp_path: Path, line: str
 ) -> None:
-    connection = sqlite3.connect(recording)
-    with connection:
+    with closing(sqlite3.connect(recording)) as connection, connection:
         connection.execute(
             "UPDATE chunks SET crc = 0 WHERE rowid = (SELECT max(rowid) FROM chunks)"
         )
-    connection.close()
 
     code, out, err = run(line.format(recording))
 

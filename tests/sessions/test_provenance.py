@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -38,10 +39,8 @@ def recording(tmp_path: Path) -> Path:
 
 
 def say(path: Path, name: str, value: str) -> None:
-    connection = sqlite3.connect(path)
-    with connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE meta SET value = ? WHERE name = ?", (value, name))
-    connection.close()
 
 
 def test_that_an_opened_recording_tells_of_the_run_that_was_recorded(recording: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
@@ -63,10 +64,8 @@ def test_that_only_the_newest_events_of_a_long_one_are_in_the_log(
 
 
 def test_that_the_log_begins_behind_what_is_missing(path: Path, log: EventLog) -> None:
-    connection = sqlite3.connect(path)
-    with connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE chunks SET crc = 5 WHERE first_cursor = 1200")
-    connection.close()
     session = RecordedSession(path)
 
     assert session.log.first == 1_800

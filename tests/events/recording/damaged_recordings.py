@@ -11,6 +11,7 @@ import json
 import random
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
@@ -138,10 +139,8 @@ def whole_recording(folder: Path) -> Path:
             file.finish()
     finally:
         session.close()
-    connection = sqlite3.connect(path)
-    with connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE meta SET value = ? WHERE name LIKE '%ed_at'", (_WHEN,))
-    connection.close()
     return path
 
 

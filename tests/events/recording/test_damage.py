@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from zlib import crc32
 
@@ -209,17 +210,18 @@ def test_that_damaged_bytes_are_noticed(tmp_path: Path, whole: bytes, log: Event
     assert opened > len(rounds(150)) / 3
 
 
-def test_that_states_around_a_damaged_chunk_are_right(
-    tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def recorded(tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A recording in chunks of 400 events, with the whole state every 800."""
     monkeypatch.setattr(file_module, "KEYFRAME_EVERY", 800)
     monkeypatch.setattr(file_module, "KEYFRAME_AT_MOST", 800)
-    path = record(log, tmp_path / "a.tlrec", portion=400)
-    connection = sqlite3.connect(path)
-    with connection:
+    return record(log, tmp_path / "a.tlrec", portion=400)
+
+
+def test_that_states_around_a_damaged_chunk_are_right(recorded: Path, log: EventLog) -> None:
+    with closing(sqlite3.connect(recorded)) as connection, connection:
         connection.execute("UPDATE chunks SET data = zeroblob(90) WHERE first_cursor = 1200")
-    connection.close()
-    past = open_recording(path)
+    past = open_recording(recorded)
 
     assert [note for note in past.notes if "events from 1,200 on are damaged" in note]
     assert past.missing == 400
@@ -242,11 +244,9 @@ def test_that_the_state_after_a_damaged_end_is_that_of_the_last_keyframe(
     tmp_path: Path, log: EventLog
 ) -> None:
     path = record(log, tmp_path / "a.tlrec", portion=400)
-    connection = sqlite3.connect(path)
-    with connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         last = "(SELECT max(first_cursor) FROM chunks)"
         connection.execute(f"UPDATE chunks SET crc = 0 WHERE first_cursor = {last}")  # noqa: S608
-    connection.close()
     past = open_recording(path)
 
     whole = folded(log, log.end)
@@ -304,12 +304,10 @@ def test_that_from_where_on_frames_are_damaged_is_said_if_some_are_before(
     tmp_path: Path, log: EventLog, share: float
 ) -> None:
     path = record(log, tmp_path / "a.tlrec", portion=400)
-    connection = sqlite3.connect(path)
-    with connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         rows = connection.execute("SELECT first_frame FROM frame_chunks ORDER BY 1").fetchall()
         (first,) = rows[int(share * (len(rows) - 1))]
         connection.execute("UPDATE frame_chunks SET crc = crc + 1 WHERE first_frame = ?", (first,))
-    connection.close()
     past = open_recording(path)
 
     past.state_before(past.end)
@@ -347,13 +345,11 @@ def test_that_up_to_where_no_event_is_missing_is_known(
     tmp_path: Path, log: EventLog, *, is_there: bool
 ) -> None:
     path = record(log, tmp_path / "a.tlrec", portion=400)
-    connection = sqlite3.connect(path)
-    with connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         rows = connection.execute("SELECT first_cursor, count FROM chunks").fetchall()
         first, count = rows[len(rows) // 2]
         change = "UPDATE chunks SET crc = crc + 1" if is_there else "DELETE FROM chunks"
         connection.execute(f"{change} WHERE first_cursor = ?", (first,))
-    connection.close()
     past, behind = open_recording(path), first + count
 
     wanted = [(0, past.end), (5, 9), (9, 5), (0, first), (first - 1, past.end), (first, past.end)]
@@ -365,12 +361,10 @@ def test_that_up_to_where_no_event_is_missing_is_known(
 
 def delete_row(path: Path, table: str, key: str, share: float) -> tuple[int, int]:
     """Delete a row by its place in a table, from 0 to 1; return the row's first and count."""
-    connection = sqlite3.connect(path)
-    with connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         rows = connection.execute(f"SELECT {key}, count FROM {table} ORDER BY {key}").fetchall()  # noqa: S608
         first, count = rows[int(share * (len(rows) - 1))]
         connection.execute(f"DELETE FROM {table} WHERE {key} = ?", (first,))  # noqa: S608
-    connection.close()
     return first, count
 
 
@@ -379,8 +373,7 @@ def test_that_frames_of_times_whose_sums_would_overflow_are_damaged(
     tmp_path: Path, log: EventLog, far_ns: int
 ) -> None:
     path = record(log, tmp_path / "a.tlrec", portion=400)
-    connection = sqlite3.connect(path)
-    with connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         query = "SELECT count, data FROM frame_chunks WHERE first_frame = 0"
         count, data = connection.execute(query).fetchone()
         block = unpack(data, len(FRAME_COLUMNS), count)
@@ -388,7 +381,6 @@ def test_that_frames_of_times_whose_sums_would_overflow_are_damaged(
         data = pack(block)
         update = "UPDATE frame_chunks SET data = ?, crc = ? WHERE first_frame = 0"
         connection.execute(update, (data, crc32(data)))
-    connection.close()
     past = open_recording(path)
 
     past.state_before(past.end)
@@ -398,18 +390,13 @@ def test_that_frames_of_times_whose_sums_would_overflow_are_damaged(
 
 @pytest.mark.parametrize("damaged", [1_600, 800])
 def test_that_a_damaged_keyframe_takes_nothing_from_the_states_behind_it(
-    tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch, damaged: int
+    recorded: Path, log: EventLog, damaged: int
 ) -> None:
-    monkeypatch.setattr(file_module, "KEYFRAME_EVERY", 800)
-    monkeypatch.setattr(file_module, "KEYFRAME_AT_MOST", 800)
-    path = record(log, tmp_path / "a.tlrec", portion=400)
-    connection = sqlite3.connect(path)
-    with connection:
+    with closing(sqlite3.connect(recorded)) as connection, connection:
         values = (damaged, damaged + 400)
         hit = connection.execute("UPDATE keyframes SET crc = 0 WHERE cursor IN (?, ?)", values)
         assert hit.rowcount
-    connection.close()
-    past = open_recording(path)
+    past = open_recording(recorded)
 
     assert [note for note in past.notes if "states" in note]
     for cursor in range(400, log.end, 333):
@@ -417,17 +404,12 @@ def test_that_a_damaged_keyframe_takes_nothing_from_the_states_behind_it(
 
 
 def test_that_states_show_nothing_of_the_future_where_events_are_missing_too(
-    tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
+    recorded: Path, log: EventLog
 ) -> None:
-    monkeypatch.setattr(file_module, "KEYFRAME_EVERY", 800)
-    monkeypatch.setattr(file_module, "KEYFRAME_AT_MOST", 800)
-    path = record(log, tmp_path / "a.tlrec", portion=400)
-    connection = sqlite3.connect(path)
-    with connection:
+    with closing(sqlite3.connect(recorded)) as connection, connection:
         connection.execute("UPDATE keyframes SET crc = 0 WHERE cursor BETWEEN 700 AND 1700")
         connection.execute("UPDATE chunks SET crc = 0 WHERE first_cursor BETWEEN 900 AND 1300")
-    connection.close()
-    past = open_recording(path)
+    past = open_recording(recorded)
 
     for cursor in range(1_800, log.end, 333):
         known, whole = past.state_before(cursor), folded(log, cursor)
@@ -467,10 +449,8 @@ def _newer(path: Path) -> None:
 
 def _newer_vocabulary(path: Path) -> None:
     record(EventLog(), path)
-    connection = sqlite3.connect(path)
-    with connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE meta SET value = 99 WHERE name = 'vocabulary_version'")
-    connection.close()
 
 
 def _unreadable(path: Path) -> None:
@@ -511,8 +491,7 @@ def test_that_a_recording_of_an_older_version_is_brought_up_to_date(
     tmp_path: Path, log: EventLog
 ) -> None:
     path = tmp_path / "a.tlrec"
-    connection = sqlite3.connect(path)
-    with connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA application_id = 0x544C4952")
         connection.execute("CREATE TABLE meta (name TEXT PRIMARY KEY, value)")
         connection.execute("CREATE TABLE strings (number INTEGER PRIMARY KEY, text TEXT)")
@@ -527,7 +506,6 @@ def test_that_a_recording_of_an_older_version_is_brought_up_to_date(
             data = b"".join(n.to_bytes(8, "little", signed=True) for e in events for n in e)
             values = (start, len(events), events[0][0], events[-1][0], data)
             connection.execute("INSERT INTO chunks VALUES (?, ?, ?, ?, ?)", values)
-    connection.close()
     before = digests(tmp_path)
     past = open_recording(path)
 
@@ -543,11 +521,9 @@ def test_that_the_first_sentence_says_what_is_damaged_and_from_where_on(
     tmp_path: Path, log: EventLog
 ) -> None:
     path = record(log, tmp_path / "a.tlrec", portion=400)
-    connection = sqlite3.connect(path)
-    with connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DELETE FROM meta WHERE name = 'ended_at'")
         connection.execute("UPDATE chunks SET data = zeroblob(90) WHERE first_cursor >= 1200")
-    connection.close()
     known_ns = log.slice(1_199, 1_200)[0][0]
 
     past = open_recording(path)
@@ -589,12 +565,10 @@ def put_events(path: Path, events: list[RawEvent]) -> None:
     block = block_of(events)
     data = pack(block)
     values = (0, len(events), int(block[0, 0]), int(block[0, -1]), crc32(data), data)
-    connection = sqlite3.connect(path)
-    with connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         for table in ("chunks", "keyframes"):
             connection.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
         connection.execute("INSERT INTO chunks VALUES (?,?,?,?,?,?)", values)
-    connection.close()
 
 
 def test_that_a_text_that_is_not_there_reads_as_a_question_mark(tmp_path: Path) -> None:

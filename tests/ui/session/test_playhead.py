@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
@@ -259,10 +260,8 @@ def test_that_states_beyond_missing_events_are_those_of_the_recording(
     monkeypatch.setattr(file_module, "KEYFRAME_AT_MOST", 800)
     monkeypatch.setattr(playhead_module, "_STEP", 50)
     path = record(scene_log("1", 2), tmp_path / "a.tlrec", portion=400)
-    connection = sqlite3.connect(path)
-    with connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DELETE FROM chunks WHERE first_cursor = 1200")
-    connection.close()
     past, other = open_recording(path), open_recording(path)
     instants = range(0, past.last_ns, past.last_ns // 60)
 
