@@ -151,7 +151,10 @@ def _lateness_of(
     main = lateness.main
     if main is None or not main.name or main.cause not in BLOCKING - {Cause.GIL}:
         return None
-    is_own = setting.label == main.name or setting.label.endswith(f" in {main.name}")
+    # “sleep in poll”, or of trio “server.poll”
+    is_own = setting.label == main.name or setting.label.endswith(
+        (f" in {main.name}", f".{main.name}")
+    )
     if not is_own:
         return lateness
     return setting.lateness if setting.is_regular else None
