@@ -9,6 +9,7 @@ from PySide6.QtCore import QPoint, QPointF
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.lanes.rows import LaneRow, siblings_of
 
+from ..kit.labels import announce
 from ..session.bridge import Selection, SelectionKind
 from .lane_headers import INDENT, NAME_FROM
 from .lane_rows import subject_of
@@ -99,6 +100,8 @@ class LaneGestures:
             canvas.subject_chosen.emit(reading.selection)
             self.choose_row(row)
         self._describe()
+        # The row stays, so nothing else tells screen readers which firing it is.
+        announce(canvas, ", ".join(() if reading is None else reading.lines))
         canvas.viewport().update()
 
     def toggle_folded(self) -> None:

@@ -143,7 +143,9 @@ class StatusLine(QWidget):
 
     def _display(self, notice: Notice) -> None:
         own = *self.buttons, self.close_button, self.again_button
-        had_keyboard = any(each.hasFocus() for each in own)
+        if any(each.hasFocus() for each in own):
+            # Before it is hidden: Qt would give the keyboard to any widget, which would be read.
+            self.keyboard_left.emit()
         self._effect = None
         self._notice, text = notice, notice.text
         self.label.set_text(text)
@@ -161,8 +163,6 @@ class StatusLine(QWidget):
         self.close_button.setVisible(notice.lasts)
         self.again_button.setVisible(not text and bool(self._lasting.text))
         self.again_button.setToolTip(as_plain(self._lasting.text))
-        if had_keyboard:
-            self.keyboard_left.emit()
 
     @Slot()
     def clear(self) -> None:

@@ -16,6 +16,7 @@ from inspector.commands.transport import Hold, Run
 from tests.ui.shell import Shell, open_shell
 from ui.kit.table.table_view import TableView
 from ui.session.bridge import Selection
+from ui.timeline import lane_gestures
 from ui.timeline.panel import TimelinePanel
 from ui.transport import transport_bar
 from ui.why.panel import WhyPanel
@@ -46,7 +47,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def note(_widget: QWidget, text: str) -> None:
         said.append(text)
 
-    for module in (palette_dialog, transport_bar):
+    for module in (lane_gestures, palette_dialog, transport_bar):
         monkeypatch.setattr(module, "announce", note)
     return said
 
@@ -57,6 +58,9 @@ def test_that_the_palette_says_what_enter_would_open(shell: Shell, said: list[st
     assert palette is not None
 
     palette.line.setText("boss arrives")
+    assert said.count(said[-1]) == 1
+    palette.line.setText("boss arrives ")
+    assert said.count(said[-1]) == 1
     assert said[-1] == "boss arrives, timer on game · due in 59.7 s"
     QTest.keyClick(palette.line, Qt.Key.Key_Down)
     assert said[-1] == "1:00.000  boss arrives, in 59.7 s · step there"
@@ -117,6 +121,19 @@ def test_that_a_lane_stays_while_the_keyboard_is_on_it(shell: Shell) -> None:
     assert "once" not in [row.label for row in canvas.rows.rows]
 
 
+def test_that_an_arrow_says_which_firing_it_goes_to(shell: Shell, said: list[str]) -> None:
+    panel = shell.window.panels.panel("timeline")
+    assert isinstance(panel, TimelinePanel)
+    panel.refresh()
+    canvas = panel.canvas
+    canvas.chosen_key = next(row.key for row in canvas.rows.rows if row.label == "beat")
+
+    QTest.keyClick(canvas, Qt.Key.Key_Left)
+
+    assert said[-1].startswith("beat"), said
+    assert "0:00.300" in said[-1]
+
+
 def test_that_why_has_its_answer_read_when_the_keyboard_comes_to_it(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,5 +157,22 @@ def test_that_the_keyboard_goes_straight_from_the_tray_to_the_frames(shell: Shel
     application.focusChanged.connect(lambda _former, now: had_it.append(now))
 
     shell.window.panels.close_tray()
+
+    assert had_it == [shell.window.frame_times.plot]
+
+
+def test_that_the_keyboard_goes_straight_from_a_notice_that_ends_to_the_frames(
+    shell: Shell,
+) -> None:
+    shell.activate()
+    notice = shell.window.notice
+    notice.say_lasting("Not saved: a.tlrec")
+    notice.close_button.setFocus()
+    had_it: list[QWidget | None] = []
+    application = QApplication.instance()
+    assert isinstance(application, QApplication)
+    application.focusChanged.connect(lambda _former, now: had_it.append(now))
+
+    notice.dismiss()
 
     assert had_it == [shell.window.frame_times.plot]

@@ -124,6 +124,7 @@ class CommandPalette(QDialog):
         self._entries: tuple[PaletteEntry, ...] = ()
         self._find: Callable[[str], Found] = lambda _pattern: _NOTHING
         self._about: PaletteEntry | None = None
+        self._said = ""  # What screen readers were told last
         self.line = QLineEdit()
         self.line.setPlaceholderText("Find anything")
         self.line.setAccessibleName("Find anything")
@@ -151,7 +152,7 @@ class CommandPalette(QDialog):
         self, entries: Sequence[PaletteEntry], find: Callable[[str], Found], text: str = ""
     ) -> None:
         """Open with all actions and scenes, and what finds the rest."""
-        self._entries, self._find = tuple(entries), find
+        self._entries, self._find, self._said = tuple(entries), find, ""
         self._dress()
         self.line.setText(text)
         self._filter(text)
@@ -219,12 +220,12 @@ class CommandPalette(QDialog):
             back = "Shift+Tab: back" if self._about is not None else "Esc closes"
             self.hint.setText(f"↑ ↓ choose   Enter opens   {more}{back}")
         # The keyboard stays in the line, so screen readers are not told what is chosen in the list.
-        announce(self.line, self._said_of(entry))
-
-    def _said_of(self, entry: PaletteEntry | None) -> str:
-        if entry is None or entry.reason:
-            return self.hint.text()
-        return ", ".join(filter(None, (entry.title, entry.category)))
+        said = self.hint.text()
+        if entry is not None and not entry.reason:
+            said = ", ".join(filter(None, (entry.title, entry.category)))
+        if said != self._said:
+            self._said = said
+            announce(self.line, said)
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
