@@ -246,6 +246,11 @@ class Provenance(Struct, frozen=True):
     waits: bool = False  # Whether its frames are turns of a loop that waits for events
 
     @property
+    def software(self) -> str:
+        """The program that wrote them, with its version if that is known."""
+        return f"Timeline Inspector {self.version}".strip()
+
+    @property
     def created_text(self) -> str:
         """The time of the data for people; empty if unknown."""
         return "" if self.created is None else self.created.strftime("%Y-%m-%d %H:%M:%S %Z").strip()

@@ -45,7 +45,7 @@ def scene_picture(
         f"{provenance.scene} at {format_instant(moment.at_ns)}."
         + (f" {', '.join(notes)}." if notes else ""),
         provenance.created,
-        f"Timeline Inspector {provenance.version}",
+        provenance.software,
     )
 
 

@@ -78,7 +78,7 @@ def page_data(
                     frames.samples,
                     f"time source: {provenance.source}" if provenance.source else "",
                     f"recorded {provenance.created_text}" if provenance.created_text else "",
-                    f"written by Timeline Inspector {provenance.version}",
+                    f"written by {provenance.software}",
                 )
                 if each
             ],

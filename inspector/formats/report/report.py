@@ -137,8 +137,7 @@ def report_pages(
     room = room_of(A4)
     fitted = structs.replace(options, width_pt=room, height_pt=room * _GRAPH_ASPECT)
     report = report_of(frames, provenance, fitted)
-    software = f"Timeline Inspector {provenance.version}"
-    return pages_of(report, provenance.created, software)
+    return pages_of(report, provenance.created, provenance.software)
 
 
 def pages_of(report: Report, created: datetime | None, software: str) -> tuple[DisplayList, ...]:
@@ -161,7 +160,7 @@ def html_of_table(table: ReportTable) -> str:
 
 
 def report_of(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -> Report:
-    software = f"Timeline Inspector {provenance.version}"
+    software = provenance.software
     # The list of interventions that could follow the graph is a section of the report.
     graph = frame_graph(frames, provenance, options)
     sections = [
@@ -192,7 +191,7 @@ def _about(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -
         ("Target", "" if rate is None else f"{float(rate):g} fps"),
         ("Note", provenance.note),
         ("Captured", provenance.created_text),
-        ("Written by", f"Timeline Inspector {provenance.version}"),
+        ("Written by", provenance.software),
         ("Samples", frames.samples),
     )
     return ReportTable((), tuple((name, value) for name, value in rows if value))

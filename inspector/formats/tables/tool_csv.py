@@ -85,7 +85,7 @@ def write_mangohud(
 ) -> None:
     _refuse_samples(frames, "MangoHud")
     about = (
-        _text(f"Timeline Inspector {provenance.version}"),
+        _text(provenance.software),
         *[b""] * (len(_MANGOHUD_SYSTEM) - 1),
     )
     stream.write(",".join(_MANGOHUD_SYSTEM).encode() + b"\r\n" + b",".join(about) + b"\r\n")

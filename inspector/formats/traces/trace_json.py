@@ -25,7 +25,7 @@ _NS_PER_US: Final = 1000
 def write_trace_json(
     events: Events, provenance: Provenance, _options: ExportOptions, stream: BinaryIO
 ) -> None:
-    about = {"scene": provenance.scene, "software": f"Timeline Inspector {provenance.version}"}
+    about = {"scene": provenance.scene, "software": provenance.software}
     head = json.dumps({"displayTimeUnit": "ms", "otherData": about}, ensure_ascii=False)
     stream.write(_encoded(f'{head[:-1]}, "traceEvents": [\n'))
     writer = _JsonWriter(stream)
