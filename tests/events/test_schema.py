@@ -134,6 +134,10 @@ def log_with(kind: int) -> EventLog:
     return log
 
 
+_MS = 1_000_000
+_HALF = vocabulary.RATE_DENOMINATOR // 2
+
+
 def test_that_every_kind_has_one_row() -> None:
     numbers = {
         name: number
@@ -194,6 +198,47 @@ def test_that_every_field_reads_as_a_sentence(field: Field, value: int) -> None:
 
     assert sentence.startswith("member 7: ")
     assert not set("{}[]|") & set(sentence)
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject", "a", "b", "sentence"),
+    [
+        (EventKind.CLOCK_ADDED, 2, 1, 1, "clock 2 “game” added under clock 1"),
+        (EventKind.CLOCK_ADDED, 1, 0, 1, "clock 1 “game” added"),
+        (EventKind.CLOCK_ANCHORED, 2, 5 * _MS, _HALF, "clock 2 starts at 00:00.005 with rate 0.5"),
+        (EventKind.CLOCK_RATE, 2, 4 * _HALF, 3, "clock 2 now runs at rate 2 by command 3"),
+        (EventKind.CLOCK_RATE, 2, 4 * _HALF, 0, "clock 2 now runs at rate 2"),
+        (EventKind.CLOCK_PAUSED, 2, 3, 0, "clock 2 paused by command 3"),
+        (EventKind.CLOCK_PAUSED, 2, 0, 0, "clock 2 paused"),
+        (EventKind.TIMER_ADDED, 7, 2, 2, "timer 7 “boss” scheduled on clock 2"),
+        (EventKind.TIMER_ARMED, 7, 1_500 * _MS, 0, "timer 7 is due at local 00:01.500"),
+        (
+            *(EventKind.TIMER_ARMED, 7, 1_500 * _MS, 250 * _MS),
+            "timer 7 is due at local 00:01.500, then every 250 ms",
+        ),
+        (EventKind.TIMER_FIRED, 7, 0, NEVER, "timer 7 fired"),
+        (
+            *(EventKind.TIMER_FIRED, 7, 2 * _MS, 3_000 * _MS),
+            "timer 7 fired 2.00 ms late; due again at local 00:03.000",
+        ),
+        (EventKind.TICKS_MISSED, 7, 1, 0, "timer 7 skipped 1 tick"),
+        (EventKind.TICKS_MISSED, 7, 2, 0, "timer 7 skipped 2 ticks"),
+        (
+            *(EventKind.READING, Reading.PERIOD, 16_666_667, 0),
+            "the host wants frames every 16.7 ms",
+        ),
+        (EventKind.READING, Reading.ADVANCED, 1_500 * _MS, 0, "time was advanced to 0:01.500"),
+        (EventKind.MEMBER_SET, 4, Field.PRIORITY, 3, "member 4: priority 3"),
+        (EventKind.MEMBER_SET, 4, Field.RATE, _HALF, "member 4: time scale 0.5"),
+        (EventKind.MEMBER_SET, 4, Field.NAME, 2, "member 4: name “boss”"),
+        (EventKind.MEMBER_SET, 4, Field.PAUSED, 0, "member 4: not paused"),
+        (EventKind.MEMBER_SET, 4, Field.PAUSED, 1, "member 4: paused"),
+    ],
+)
+def test_that_numbers_read_with_their_units_and_nothing_is_left_out_or_added(
+    kind: EventKind, subject: int, a: int, b: int, sentence: str
+) -> None:
+    assert describe((0, kind, subject, a, b), ["", "game", "boss"]) == sentence
 
 
 def test_that_what_is_not_there_is_not_spoken_of() -> None:
