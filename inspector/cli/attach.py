@@ -160,16 +160,13 @@ class _Watch:
         self._tally = CallTally(self._session.log)
         self._scaled: set[int] = set()
         self._begun_ns: int | None = None
-        self._asked_to_hold = options.hold or options.hold_at == 0
-        self._asked_to_run = False
+        self._asked_to_hold = self._asked_to_run = False
 
     def run(self) -> int:
         """Watch until the time is over, the program has ended or Ctrl+C; return the exit code."""
         session = self._session
         is_over, stop = False, None
         try:
-            if self._asked_to_hold:
-                session.submit(Hold())
             if self._options.record is not None:
                 start_recording(session.recorder, self._options)
             try:
@@ -244,7 +241,7 @@ class _Watch:
         hold_at_ns = 0 if options.hold else options.hold_at
         if hold_at_ns is None:
             return
-        if not self._asked_to_hold and passed_ns >= hold_at_ns:
+        if not self._asked_to_hold and passed_ns >= hold_at_ns and session.own_clocks():
             self._asked_to_hold = True
             session.submit(Hold())
         if options.hold_for is None or self._asked_to_run:

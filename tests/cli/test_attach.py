@@ -106,6 +106,7 @@ def test_that_a_program_is_held_before_its_first_frame(
     values = _values(run, f"attach --seconds 1 {line}")
     assert _clock(values, "ticker.py")["state"].startswith("paused")
     assert values["timers"][0]["fired"] == 0
+    assert values["commands_refused"] == []
     with closing(open_recording(tmp_path / "a.tlrec")) as recording:
         state = recording.state_before(recording.end)
         (timer,) = map(state.timers.row, state.timers.ids())
