@@ -228,7 +228,8 @@ def _set_late_lines(found: list[LateCall]) -> list[str]:
             key = call.name, call.clock, call.site, call.lateness.cause
             jobs.setdefault(key, []).append(call.lateness.late_ns)
     return [
-        f"“{name}” on “{clock}” is on time, but {counted(len(late), 'call')} were set "
+        f"“{name}” on “{clock}” is on time, but "
+        f"{counted(len(late), 'call was', 'calls were')} set "
         f"{format_duration(median_low(late))} late: {_SET_LATE[cause]}."
         for (name, clock, _, cause), late in jobs.items()
     ]

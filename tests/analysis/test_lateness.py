@@ -636,6 +636,23 @@ def test_that_a_job_that_sets_its_calls_late_has_that_as_the_cause(
     assert not list(late_calls(LogHistory(log), 50 * MS))
 
 
+def test_that_a_job_has_not_worked_while_garbage_was_collected() -> None:
+    program = Program()
+    log, at_ns = program.log, DUE_NS
+    name, site = log.intern("job"), log.intern("/srv/server.py:60 in poll")
+    for timer in range(100, 108):
+        log.append((at_ns, TIMER_ADDED, timer, LOOP, name))
+        log.append((at_ns, TIMER_ORIGIN, timer, site, 0))
+        log.append((at_ns, TIMER_ARMED, timer, at_ns + 100 * MS, 0))
+        at_ns += 100 * MS
+        log.append((at_ns, TIMER_FIRED, timer, 0, NEVER))
+        log.append((at_ns, LOOP_FRAME_ENDED, LOOP, 0, 0))
+        log.append((at_ns, LOOP_FRAME_BEGAN, LOOP, timer, 0))
+        at_ns += 40 * MS
+        log.append((at_ns, COLLECTED, PROGRAM, 40 * MS, 2))
+    assert not list(late_calls(LogHistory(log), 20 * MS))
+
+
 def _two_jobs_in_a_turn(worker: str, label: str = "sleep in rebuild") -> list[LateCall]:
     """Return the late calls of two tasks that wake in the same turn, one of which works."""
     program = Program()

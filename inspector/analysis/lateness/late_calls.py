@@ -16,6 +16,8 @@ from inspector.events.timeline import Timeline
 from inspector.vocabulary import RawEvent
 
 _STRETCH: Final = 20_000
+#: What functions do on the thread of their loop.
+_WORK: Final = BLOCKING - {Cause.GIL}
 
 
 class LateCall(Struct, frozen=True):
@@ -137,9 +139,9 @@ def _lateness_of(
 ) -> Lateness | None:
     """Return the lateness of a call that was set late; ``None`` if nothing can be said.
 
-    If another job was called in the same turn, that job may have had the time.
+    In the turn in which it was set, its job may not have worked, but another, or none.
     """
-    if setting.shared is None:
+    if setting.turn is None:
         return setting.lateness
     path, clock_id = [], setting.clock_id
     while clock_id in clocks and clock_id not in path:
@@ -147,9 +149,12 @@ def _lateness_of(
         clock_id = clocks[clock_id][1]
     told = samples.collections.keys() | samples.stops.keys()
     program = next((number for number in path if number in told), 0)
-    lateness = attribute(samples, [setting.clock_id], program, *setting.shared)
+    lateness = attribute(samples, [setting.clock_id], program, *setting.turn)
+    if setting.is_alone:
+        is_kept = lateness.shares and not any(each.cause in _WORK for each in lateness.shares)
+        return None if is_kept else setting.lateness
     main = lateness.main
-    if main is None or not main.name or main.cause not in BLOCKING - {Cause.GIL}:
+    if main is None or main.cause not in _WORK or not main.name:
         return None
     # “sleep in poll”, or of trio “server.poll”
     is_own = setting.label == main.name or setting.label.endswith(

@@ -36,9 +36,10 @@ class LateSetting(Struct, frozen=True):
     cursor: int  # The event by which it was set
     lateness: Lateness  # How long after the call before it the call was set
     is_regular: bool  # Whether its job follows a schedule
-    # The session instants of the call before it and of its own setting, if other jobs were called
-    # meanwhile, so that samples have to tell what the time was spent on.
-    shared: tuple[int, int] | None
+    is_alone: bool  # Whether no other job was called in the same turn
+    # The session instants of the call before it and of its own setting, if it was set in the same
+    # turn, so that samples tell what the time was spent on.
+    turn: tuple[int, int] | None
 
 
 class _Set(Struct):
@@ -187,8 +188,8 @@ class LateSchedules:
                 texts = self._strings[label], self._strings[site]
                 following = link.following
                 where = following.timer_id, clock_id, *texts, following.cursor
-                shared = (link.fired_ns, following.added_ns) if is_shared else None
-                yield LateSetting(*where, lateness, is_regular, shared)
+                turn = (link.fired_ns, following.added_ns) if link.is_same_turn else None
+                yield LateSetting(*where, lateness, is_regular, link.is_alone, turn)
 
 
 def _is_regular(links: Sequence[_Link], over_ns: int) -> bool:
