@@ -1,4 +1,4 @@
-"""Remote methods: declared by functions, with their parameters and their schema."""
+"""Declares functions, such as those of ``questions.py``, as remote methods with a schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The effect of a pause, a rate or a time scale on when timers fire.
+"""Computes previews: the effect of a pause, a rate or a time scale on when timers fire.
 
 Frame timers wait in the time of their scheduler, which passes in frames: they are called in
 the first frame at or after the predicted instant.

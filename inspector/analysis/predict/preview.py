@@ -1,4 +1,4 @@
-"""Previews of commands: when each timer fires now, and when it would fire then."""
+"""A preview as a value and a sentence: when each timer fires now, and when it would then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sleeps of tasks: those of a task at the same place are one timer that repeats."""
+"""Sleeps of tasks on trio and uvloop: those of a task at one place are a timer that repeats."""
 
 from __future__ import annotations
 
