@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from inspector.events.timeline import Timeline
 from inspector.probe.clocks import FAR_NS, LONGEST_WAIT_NS, Clock, Clocks, InTurn, whole_ns
-from inspector.probe.kinds import MAX_RATE, NEVER
+from inspector.probe.kinds import CLOCK_PAUSED, CLOCK_RESUMED, MAX_RATE, NEVER
 from inspector.probe.kinds import RATE_DENOMINATOR as D
 
 if TYPE_CHECKING:
@@ -291,6 +291,17 @@ def test_that_a_clock_of_the_machine_is_read_as_the_machines_where_that_is_the_s
     world.now_ns += 2 * 10**9
     assert world.top.now_s == 2.0
     assert world.top.reader_s(10**15)() == 10**6 + 2
+
+
+def test_that_a_step_begins_and_ends_by_its_command() -> None:
+    world = World()
+    world.clocks.pause(world.top, 3)
+    assert world.clocks.step_to(world.top, world.top.local_ns() + 50, 9)
+    world.now_ns += 80
+    assert world.clocks.settle(world.top)
+
+    causes = [(kind, a) for _, kind, _, a, _ in world.events]
+    assert causes == [(CLOCK_PAUSED, 3), (CLOCK_RESUMED, 9), (CLOCK_PAUSED, 9)]
 
 
 @pytest.mark.parametrize("rate_n", [D, 0])
