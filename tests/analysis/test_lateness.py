@@ -269,6 +269,22 @@ def test_that_of_many_calls_that_are_kept_waiting_the_first_has_a_culprit() -> N
     assert kept_reasons(history, history.state_before(history.end)) == (0, [])
 
 
+def test_that_no_more_than_three_stacks_are_listed_the_most_frequent_first() -> None:
+    program = Program()
+    until_ms = 0
+    for count, site in ((1, LOAD), (4, CRUNCH), (2, REBUILD), (3, MAIN), (1, "/srv/a.py:1 in a")):
+        for _ in range(count):
+            until_ms += 20
+            program.sample(MAIN, site, until_ms=until_ms, covers_ms=20, name=site)
+    history = LogHistory(program.log)
+
+    explanation = explain(history, CallId(TIMER), history.last_ns)
+
+    stacks = [each.text for each in explanation.reasons if each.text.startswith("Most often seen")]
+    assert len(stacks) == 3
+    assert ["crunch" in each for each in stacks] == [True, False, False]
+
+
 def test_that_a_stack_that_was_seen_after_code_in_c_is_said_to_be_that() -> None:
     program = Program()
     program.sample(MAIN, LIBRARY, CRUNCH, until_ms=100, covers_ms=100, flags=SAW_AFTERWARDS)

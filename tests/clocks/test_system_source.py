@@ -322,6 +322,16 @@ def test_that_another_thread_can_have_something_called_while_the_run_sleeps() ->
     assert callers == [owner]
 
 
+def test_that_a_signal_from_another_thread_cuts_one_sleep_short() -> None:
+    source = SystemTimeSource()
+    source.call_soon_threadsafe(lambda: None)
+
+    source.run(until_ns=source.now_ns() + 5 * MS)
+
+    # Otherwise thousands: it would go round without sleeping.
+    assert source.wakes < 10
+
+
 def test_that_the_real_clock_is_never_early() -> None:
     source = SystemTimeSource()
     early_ns: list[int] = []
