@@ -179,6 +179,11 @@ class WindowStates(QObject):
         else:
             session = window.bridge.session if has_session else None
             sources = [*Source.of_session(session), *files]
+            if len(sources) == 1 and self._asking is not None:
+                others = self._asking.asked_for(f"Compare {paths[0].name} with")
+                if not others:
+                    return
+                sources.extend(map(Source.of_file, others))
             comparison.compare(Side([each]) for each in sources)
         self._show_comparison(comparison)
 

@@ -135,7 +135,7 @@ class WayButton(QAbstractButton):
 
 
 class Welcome(QWidget):
-    """Three ways to begin, what was opened last, and a way to all scenes."""
+    """Three ways to begin, what was opened last, and ways to a comparison and all scenes."""
 
     file_chosen = Signal(object)  # Path: the user wants to open a file
 
@@ -155,9 +155,11 @@ class Welcome(QWidget):
         self.gallery_link = TextLink(theme)
         self.gallery_link.set_text("All scenes in the gallery", "")
         self.gallery_link.clicked.connect(actions["gallery"].trigger)
-        self._hint = plain_label(
-            "Ctrl+K finds everything  ·  ? shows all keys  ·  F1 opens the help"
-        )
+        self.compare_link = TextLink(theme)
+        self.compare_link.set_text("Compare captures", "")
+        self.compare_link.setToolTip("Choose several files, or one and then the other")
+        self.compare_link.clicked.connect(actions["compare"].trigger)
+        self._hint = plain_label(_HINT)
         self._rows = in_column(spacing=0)
         self._lay_out()
         theme.changed.connect(self._apply_theme)
@@ -166,7 +168,8 @@ class Welcome(QWidget):
     def _lay_out(self) -> None:
         inner = QWidget()
         inner.setMaximumWidth(round(_WIDTH * text_scale(self)))
-        links = bar(self._caption, REST, self.gallery_link, margins=(0, 4, 0, 4))
+        ways = self.compare_link, 16, self.gallery_link
+        links = bar(self._caption, REST, *ways, margins=(0, 4, 0, 4))
         above, below = (self._title, self._about, 12), (8, links, self._rows, 8, self._hint)
         fill(inner, *above, *self.ways, *below, spacing=8)
         page, area = QWidget(), QScrollArea()

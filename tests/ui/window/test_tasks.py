@@ -32,6 +32,7 @@ from ui.session.bridge import SelectionKind
 from ui.timeline.panel import TimelinePanel
 from ui.why.panel import WhyPanel
 from ui.window.handlers.palette_dialog import CommandPalette
+from ui.window.welcome import Welcome
 
 _ACT_S: Final = 1.5
 _WORDS_A_SECOND: Final = 4
@@ -336,6 +337,30 @@ def test_that_an_open_capture_is_compared_and_understood_in_8_s(
     way(open_capture, hand, other)
     said = hand.read(verdict(qtbot, open_capture))
 
+    assert said == "No evidence that B differs: 17.5 → 17.5 ms a frame, 0.0 %."
+    assert hand.seconds <= 8, said
+
+
+def test_that_two_captures_are_chosen_at_the_welcome_and_understood_in_8_s(
+    qtbot: QtBot, tmp_path: Path, capture: Path, other: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell = open_shell(qtbot, tmp_path, None)
+    hand = Hand(shell)
+    titles, files = [], [capture, other]
+
+    def choose_file(_window: QWidget, title: str, *_of: object) -> tuple[list[str], str]:
+        hand.seconds += _ACT_S  # A double-click on it
+        titles.append(title)
+        return [str(files[len(titles) - 1])], ""
+
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", choose_file)
+    QApplication.processEvents()
+    welcome = shell.window.middle.currentWidget()
+    assert isinstance(welcome, Welcome)
+    hand.click(welcome.compare_link)
+    said = hand.read(verdict(qtbot, shell))
+
+    assert titles == ["Compare", f"Compare {capture.name} with"]
     assert said == "No evidence that B differs: 17.5 → 17.5 ms a frame, 0.0 %."
     assert hand.seconds <= 8, said
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock
+from tests.sessions.test_captured import table
 from tests.ui.shell import SCENE, Shell, open_shell
 from ui.window.dialogs.open_program import OpenProgramDialog
 from ui.window.dialogs.replacing import ReplaceQuestion
@@ -77,6 +79,20 @@ def test_that_the_program_that_was_opened_last_is_offered_with_them(
     (dialog,) = shell.window.findChildren(OpenProgramDialog)
     assert dialog.line.text() == "python3 aio.py"
     dialog.reject()
+
+
+def test_that_a_capture_with_nothing_to_compare_it_with_leaves_the_welcome_as_it_is(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell = open_shell(qtbot, tmp_path, None)
+    view = welcome_of(shell)
+    answers = [[str(table(tmp_path))], []]
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_of: (answers.pop(0), ""))
+
+    view.compare_link.click()
+
+    assert not answers
+    assert welcome_of(shell) is view
 
 
 def test_that_what_was_open_last_is_whole_where_there_is_no_room_for_all(

@@ -189,7 +189,8 @@ class WindowActions(QObject):
         replace_session(window.bridge.session, close, window, verb="&Close")
 
     def compare_with(self) -> None:
-        self.compare(self.asked_for("Compare with"))
+        is_beside = self._window.bridge.session is not None
+        self.compare(self.asked_for("Compare with" if is_beside else "Compare"))
 
     def compare(self, paths: Iterable[Path], *, has_session: bool = True) -> None:
         if paths := list(paths):
