@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Final, NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -26,6 +26,7 @@ from inspector.formats.arrangement.lane_window import (
     BETWEEN_TEXTS,
     TEXT_FROM_TICK,
     TICK,
+    lay_out_ruler,
     ruler_texts,
 )
 from inspector.formats.arrangement.sheet import Row
@@ -37,8 +38,9 @@ from ..kit.guards import guarded
 from ..kit.keys import is_plain, keeps_key
 from ..kit.theme import ColorRole, Theme
 from ..plotting.gestures import MOVING_KEYS, handle_key, handle_wheel
+from ..plotting.kept_picture import KeptPicture
 from ..plotting.shared_view import SharedView
-from ..plotting.sheet_painter import KeptTexts, small_texts
+from ..plotting.sheet_painter import KeptTexts, new_sheet, paint_sheet, small_texts
 
 #: Half the width of the handle, and its height.
 _GRIP: Final = 5
@@ -46,7 +48,56 @@ _GRIP_HEIGHT: Final = 7
 _LABEL_PAD: Final = 8
 _RADIUS: Final = 4
 _PAD: Final = 12
+#: Pixels; views that differ by more show the instants at other places.
+_SAME_PLACE: Final = 1e-5
 _MIDDLE: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+
+
+class _Shown(NamedTuple):
+    """What the picture of the instants depends on, in pixels of a view that moves by whole ones."""
+
+    look: object  # Everything but places
+    origin: int  # The pixel of the left edge
+    end: int  # The pixel behind the right edge
+    ticks: list[tuple[int, str]]
+    texts: list[tuple[int, str]]  # The texts that have room, and where they begin
+    last: int  # Up to which origin the same have room
+
+    def shift_from(self, former: _Shown) -> int | None:
+        """Return by how many pixels the view has moved, ``None`` if more has changed than that."""
+        shift = self.origin - former.origin
+        is_alike = self.look == former.look and self.texts == former.texts
+        if not is_alike or not 0 <= shift < self.end - self.origin:
+            return None
+        if self.ticks == former.ticks:
+            return shift
+        stayed = [tick for tick in self.ticks if tick[0] < former.end]
+        return shift if stayed == [x for x in former.ticks if x[0] >= self.origin] else None
+
+
+def _shown_of(  # noqa: PLR0913, PLR0917 - as they are looked up
+    look: object,
+    origin: int,
+    end: int,
+    room: int,
+    ticks: list[tuple[int, str]],
+    kept: KeptTexts,
+    former: _Shown | None,
+) -> _Shown:
+    """Return what is shown, with the texts that have room: mostly the former ones."""
+    if (
+        former is not None
+        and former.origin <= origin <= former.last
+        and (look, ticks) == (former.look, former.ticks)
+    ):
+        return _Shown(look, origin, end, ticks, former.texts, former.last)
+    texts = ruler_texts(ticks, (origin, origin + room), kept.width_of)
+    last = min((begin for begin, _ in texts), default=origin)
+    for x, text in ticks:
+        begin = x + TEXT_FROM_TICK
+        if begin >= origin and (begin, text) not in texts:
+            last = min(last, begin + kept.width_of(text) - room)
+    return _Shown(look, origin, end, ticks, texts, last)
 
 
 @guarded
@@ -63,6 +114,8 @@ class Ruler(QWidget):
         self._theme = theme
         self._view = view
         self._present = self._placed_at = 0
+        self.picture = KeptPicture()  # The instants; looking back, texts give way to the label
+        self._shown: _Shown | None = None
         self._handle = QPixmap()
         self._handle_look: object = None
         self.name = QLabel(self)
@@ -234,13 +287,14 @@ class Ruler(QWidget):
             if event.rect().left() < left:
                 self._paint_ground(painter)
                 painter.setClipRect(left, 0, width, self.height())
-            texts, playhead, present = small_texts(self), view.playhead, view.present
+            texts = small_texts(self)
+            playhead, present = view.playhead, view.present
             if playhead is not None:
                 label = self._label(texts, strip)
-                self._paint_ticks(painter, strip, texts, label[0])
+                self._paint_ticks(painter, strip, label)
                 self._paint_label(painter, label, self._x_of(playhead, strip))
                 return
-            self._paint_ticks(painter, strip, texts)
+            self._paint_kept(painter, strip, texts)
             if present is not None:
                 self._paint_handle(painter, self._x_of(present, strip))
 
@@ -268,36 +322,79 @@ class Ruler(QWidget):
         painter.fillRect(left, 0, width, height, self._theme.color(ColorRole.PANEL))
         painter.fillRect(left, height - 1, width, 1, self._theme.color(ColorRole.LINE))
 
+    def _paint_kept(self, painter: QPainter, strip: tuple[int, int], kept: KeptTexts) -> None:
+        """Paint the instants at present; a picture of them is moved along with a view that follows.
+
+        The unit stays where it is.
+        """
+        view, row, theme = self._view, Row(0, self.height() - 1), self._theme
+        left, width = strip
+        window, is_following = view.lane_window(left, width), view.is_following
+        ticks, unit = view.ruler_ticks(window)
+        unit = "" if ":" in unit else unit
+        right = left + width - (kept.width_of(unit) + 6 if unit else 0)
+        offset, ratio = window.low / window.per_pixel, self.devicePixelRatioF()
+        origin = round(offset) if is_following else left
+        moves_by_pixels = window.bends is None and ratio == int(ratio)
+        can_stay = not is_following or (moves_by_pixels and abs(offset - origin) < _SAME_PLACE)
+        look = left, width, right, round(window.span), theme.name, theme.is_high_contrast
+        former, away = self._shown, origin - left
+        shown = _shown_of(
+            *(look, origin, origin + width, right - left),
+            [(x + away, text) for x, text in ticks if left <= x < left + width],
+            kept,
+            former,
+        )
+        shift = shown.shift_from(former) if can_stay and former is not None else None
+        self._shown = shown
+
+        def draw(inner: QPainter) -> None:
+            self._paint_ground(inner)
+            sheet = new_sheet(inner, theme)
+            lay_out_ruler(sheet, ticks, row, (left, right))
+            paint_sheet(inner, sheet)
+
+        def amend(inner: QPainter, _former: object) -> bool:
+            if shift is None:
+                return False
+            # The new part has no text: every text had room in the view before.
+            begin, bottom = left + width - shift, row.bottom
+            self._paint_ground(inner, begin)
+            for x, _ in ticks:
+                if x >= begin:
+                    inner.fillRect(x, bottom - TICK, 1, TICK, theme.color(ColorRole.EDGE))
+            return True
+
+        self.picture.paint(
+            *(painter, self.size(), shown, draw),
+            is_moving=not can_stay,
+            amend=amend,
+            moved=shift or 0,
+        )
+        if unit:
+            painter.setFont(kept.font)
+            painter.setPen(theme.color(ColorRole.MUTED))
+            kept.draw(painter, int(right), row, unit)
+
     def _paint_ticks(
-        self,
-        painter: QPainter,
-        strip: tuple[int, int],
-        texts: KeptTexts,
-        label: QRectF | None = None,
+        self, painter: QPainter, strip: tuple[int, int], label: tuple[QRectF, str, str]
     ) -> None:
-        """Paint the instants; looking back, they give way to the label of the playhead."""
-        view, theme, row = self._view, self._theme, Row(0, self.height() - 1)
-        (left, width), taken = strip, list[tuple[float, float]]()
-        right = left + width
-        self._paint_ground(painter, left)
-        painter.setFont(texts.font)
-        painter.setPen(theme.color(ColorRole.MUTED))
-        ticks, unit = view.ruler_ticks(view.lane_window(left, width))
+        view, row, right = self._view, Row(0, self.height() - 1), float(sum(strip))
+        self._paint_ground(painter)
+        sheet = new_sheet(painter, self._theme)
+        muted, taken = sheet.colors["muted"], [(label[0].left(), label[0].right())]
+        ticks, unit = view.ruler_ticks(view.lane_window(*strip))
         if unit and ":" not in unit:
-            right -= texts.width_of(unit) + 6
-            texts.draw(painter, right, row, unit)
-        if label is not None:
-            taken.append((label.left(), label.right()))
-            if view.present is not None:
-                now = self._x_of(view.present, strip)
-                begin = int(now) + TEXT_FROM_TICK
-                if not label.left() <= now <= label.right():
-                    texts.draw(painter, begin, row, "now")
-                    taken.append((now, begin + texts.width_of("now") + BETWEEN_TEXTS))
-        for x, _ in ticks:
-            painter.fillRect(x, row.bottom - TICK, 1, TICK, theme.color(ColorRole.EDGE))
-        for begin, text in ruler_texts(ticks, (left, right), texts.width_of, taken):
-            texts.draw(painter, begin, row, text)
+            right -= sheet.width_of(unit) + 6
+            sheet.text(1, muted, unit, int(right), row)
+        if view.present is not None:
+            now = self._x_of(view.present, strip)
+            left = int(now) + TEXT_FROM_TICK
+            if not label[0].left() <= now <= label[0].right():
+                sheet.text(1, muted, "now", left, row)
+                taken.append((now, left + sheet.width_of("now") + BETWEEN_TEXTS))
+        lay_out_ruler(sheet, ticks, row, (strip[0], right), taken)
+        paint_sheet(painter, sheet)
 
     def _paint_handle(self, painter: QPainter, x: float) -> None:
         unit, ratio, color = text_scale(self), self.devicePixelRatioF(), ColorRole.BLUE

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QContextMenuEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from inspector.formats.arrangement.frame_series import XAxis
-from tests.ui.plotting.frames import timeline_of, usual_timeline
+from inspector.timebase import NS_PER_SECOND
+from tests.ui.plotting.frames import USUAL_NS, add_frame, timeline_of, usual_timeline
 from ui.frame_times.ruler import Ruler
 from ui.kit.theme import ColorRole, Theme
 from ui.plotting.shared_view import SharedView
@@ -171,3 +172,30 @@ def test_that_keys_look_back_frame_by_frame(ruler: Ruler, qtbot: QtBot) -> None:
     assert lives
     view.set_playhead_ns(0)
     assert pressed(Qt.Key.Key_Left) == 0
+
+
+@pytest.mark.parametrize(("first_s", "zoom"), [(10, 0.7), (0, 0.15), (3_598, 1.0)])
+def test_that_a_ruler_that_follows_looks_as_if_painted_anew(
+    ruler: Ruler, theme: Theme, first_s: int, zoom: float
+) -> None:
+    # The unit of the texts changes when the first second is over, and the first hour.
+    timeline, view = timeline_of([first_s * NS_PER_SECOND or USUAL_NS]), ruler._view
+    view.set_x_axis(XAxis.TIME)
+    view.set_timeline(timeline)
+    view.zoom(zoom)
+    (left, width), moments = ruler._strip(), 150
+    strip = QRect(left, 0, width, ruler.height())
+    for _ in range(moments):
+        add_frame(timeline.frames)
+        add_frame(timeline.frames)
+        timeline.set_present(timeline.frames.at_ns[-1])
+        view.read_new_frames()
+
+        image = ruler.grab(strip).toImage()
+
+        anew = Ruler(theme, view)
+        anew.resize(ruler.size())
+        assert image == anew.grab(strip).toImage()
+        anew.deleteLater()
+    # Else nothing is moved along.
+    assert ruler.picture.painted < moments
