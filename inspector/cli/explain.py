@@ -21,7 +21,7 @@ from inspector.analysis.predict.changes import preview
 from inspector.analysis.predict.forecast import scored_calls
 from inspector.analysis.predict.preview_table import preview_table
 from inspector.analysis.predict.scores import Score
-from inspector.analysis.statistics.frame_budget import FrameBudget, loop_budget
+from inspector.analysis.statistics.frame_budget import FrameBudget, loop_budget, rate_in_file
 from inspector.cli.commands.explain import DEFAULT_REAL_SECONDS, DEFAULT_SECONDS
 from inspector.cli.names import considered_command, find_timer
 from inspector.cli.progress import EndlessCodeNote, Progress
@@ -38,7 +38,6 @@ from inspector.foreign.files import check_readable, is_recording
 from inspector.foreign.paths import is_recording_name
 from inspector.sessions.frame_files import recording_showing
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.provenance import provenance_of_recording
 from inspector.sessions.runs.real import run_real
 from inspector.sessions.runs.virtual import RunOutcome, run_virtual
 from inspector.sessions.scene import find_scene
@@ -204,7 +203,7 @@ def open_past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[Pa
             say(err, *recording.notes)
             if not recording.end:
                 raise RecordingError(f"{path} holds no events.")
-            rate = provenance_of_recording(recording).frame_rate or DEFAULT_FRAME_RATE
+            rate = rate_in_file(recording.meta.get("frame_rate")) or DEFAULT_FRAME_RATE
             with as_far_as_it_goes(recording):
                 waits = frames_wait(recording.state_before(recording.end), recording.meta)
                 yield Past(recording, recording.title, recording.last_ns, rate, waits=waits)

@@ -7,8 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-from inspector.analysis.statistics.frame_budget import DEFAULT_BUDGETS_MS
-from inspector.clocks.rate import DEFAULT_FRAME_RATE
+from inspector.analysis.statistics.frame_budget import target_budgets_ms
 from inspector.display_text import counted
 from inspector.errors import ArgumentError, ExportError
 from inspector.foreign.paths import is_there
@@ -63,23 +62,21 @@ def checked_part(frames: FrameTimes, part: SessionPart, text: str) -> FrameTimes
 
 
 def graph_options(
-    options: Namespace,
-    measure: Measure,
-    frame_rate: Fraction | None = None,
-    target: Fraction | None = None,
+    options: Namespace, measure: Measure, frame_rate: Fraction | None = None
 ) -> ExportOptions:
     preset = PRESETS.get(options.preset)
     width_pt, height_pt = options.size or (preset.size_pt if preset else DEFAULT_SIZE_PT)
     usual_dpi = preset.dots_per_inch if preset else DEFAULT_DPI
+    # By default, the frame rate's is the most important.
+    budgets_ms = tuple(options.budget or target_budgets_ms(frame_rate))
     inspector_ms = None
     if options.without_inspector:
-        rate = frame_rate or target or DEFAULT_FRAME_RATE
-        (inspector_ms, *_others) = options.budget or [float(1000 / rate)]
+        inspector_ms = budgets_ms[0]
     try:
         return ExportOptions(
             title=options.title,
             measure=options.measure or measure,
-            budgets_ms=_budgets_ms(options, frame_rate, target),
+            budgets_ms=budgets_ms,
             stacked=options.stacked,
             theme=options.theme,
             width_pt=width_pt,
@@ -96,14 +93,3 @@ def graph_options(
         for name, argument in _ARGUMENT_NAMES.items():
             text = text.replace(name, argument)
         raise ArgumentError(f"Argument {text}.") from None
-
-
-def _budgets_ms(
-    options: Namespace, frame_rate: Fraction | None, target: Fraction | None
-) -> tuple[float, ...]:
-    """Return the budgets, the most important first; by default that is the frame rate's."""
-    if options.budget:
-        return tuple(options.budget)
-    own_ms = float(1000 / (frame_rate or target or DEFAULT_FRAME_RATE))
-    found = {*DEFAULT_BUDGETS_MS, *(() if frame_rate is None else (own_ms,))}
-    return tuple(sorted(found, key=lambda each: (each != own_ms, each)))

@@ -119,7 +119,8 @@ def put_out(  # noqa: PLR0913, PLR0917
     """Print and export a run, and complete its recording; failed exports are raised at the end."""
     frames = FrameTimes.from_history(session.timeline.frames)
     measure: Measure = "busy" if session.waits else worth_plotting(frames)
-    graph = graph_options(options, measure, session.frame_rate)
+    about = provenance_of(session)
+    graph = graph_options(options, measure, about.frame_rate)
     report = _report(session, tally, run, how, place, options, graph.measure, probes)
     if options.json:
         write_json(out, report_values(report))
@@ -130,9 +131,7 @@ def put_out(  # noqa: PLR0913, PLR0917
     if options.export:
         from inspector.cli.run_files import export_run
 
-        failed = export_run(
-            session, structs.replace(provenance_of(session), source=how), graph, options, said
-        )
+        failed = export_run(session, structs.replace(about, source=how), graph, options, said)
     _end_recording(session.recorder, said)
     if failed:
         raise ExportError(" ".join(map(str, failed)))

@@ -225,7 +225,7 @@ def _read_recording(path: Path, stream: str | None = None) -> FrameFile:
     with as_far_as_it_goes(recording):
         state = recording.state_before(recording.end)
         frames = FrameTimes.from_timeline(state, annotations=recording.annotations)
-        provenance, notes = provenance_of_recording(recording), recording.notes
+        provenance, notes = provenance_of_recording(recording, state), recording.notes
         provenance = structs.replace(provenance, waits=frames_wait(state, recording.meta))
     loops = loops_of(state)
     if len(loops) > 1:

@@ -8,9 +8,10 @@ from typing import Protocol, runtime_checkable
 from msgspec import structs
 
 from inspector import __version__
-from inspector.analysis.statistics.frame_budget import rate_in_file
+from inspector.analysis.statistics.frame_budget import rate_in_file, target_rate
 from inspector.clocks.sources.time_source import TimeSource
 from inspector.events.recording import Recording
+from inspector.events.timeline import Timeline
 from inspector.formats.frame_times import Provenance
 from inspector.sessions.session import AttachesPrograms, Session
 from inspector.sessions.sources.time_sources import ATTACHED, source_name, source_text
@@ -36,7 +37,8 @@ def provenance_of(session: Session) -> Provenance:
     if isinstance(session, _HasProvenance):
         return session.provenance
     if isinstance(session.history, Recording):
-        return structs.replace(provenance_of_recording(session.history), waits=session.waits)
+        state = session.timeline
+        return structs.replace(provenance_of_recording(session.history, state), waits=session.waits)
     source = source_name(session.source) if isinstance(session, _HasSource) else ""
     if isinstance(session, AttachesPrograms):
         source = ATTACHED.name
@@ -45,13 +47,17 @@ def provenance_of(session: Session) -> Provenance:
         created=datetime.now().astimezone(),
         version=__version__,
         source=source_text(source),
-        frame_rate=session.frame_rate,
+        frame_rate=target_rate(session.timeline, session.frame_rate),
         waits=session.waits,
     )
 
 
-def provenance_of_recording(recording: Recording) -> Provenance:
-    """Return where the frame times of a recording come from, as far as its file says."""
+def provenance_of_recording(recording: Recording, state: Timeline) -> Provenance:
+    """Return where the frame times of a recording come from, as far as its file says.
+
+    Args:
+        state: Its state with the loop whose frames are meant, at its end or whenever.
+    """
     meta = recording.meta
     created: datetime | None
     try:
@@ -63,5 +69,5 @@ def provenance_of_recording(recording: Recording) -> Provenance:
         created=created,
         version=str(meta.get("tool_version", "")),
         source=source_text(str(meta.get("source", ""))),
-        frame_rate=rate_in_file(meta.get("frame_rate")),
+        frame_rate=target_rate(state, rate_in_file(meta.get("frame_rate"))),
     )

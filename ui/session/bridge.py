@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from inspector.analysis.statistics.frame_budget import asked_frame_ns
+from inspector.analysis.statistics.frame_budget import asked_frame_ns, budgets_after
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.sources.time_source import TimeSource
 from inspector.commands.breakpoints import AddBreakpoint
@@ -465,11 +465,7 @@ class SessionBridge(QObject):
             return
         self._asked_ns, chosen = asked_ns, self.chosen_budgets_ms
         if asked_ns and chosen:
-            asked_ms = asked_ns / NS_PER_MS
-            first = next(
-                (each for each in chosen if math.isclose(each, asked_ms, rel_tol=0.005)), asked_ms
-            )
-            chosen = (first, *(each for each in chosen if each != first))
+            chosen = budgets_after(asked_ns / NS_PER_MS, chosen)
         self._use_budgets(chosen)
 
     @Slot(object)

@@ -6,12 +6,15 @@ The window, graphs, tables, findings, the command line and JSON all count by
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, overload
 
 from msgspec import Struct
 
+from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.foreign.numbers import number_in, rounded
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import LoopKind
@@ -47,6 +50,8 @@ _LEAST_FRAMES: Final = 30
 
 #: One frame at 120, 60 and 30 frames per second, in milliseconds.
 DEFAULT_BUDGETS_MS: Final = (1000 / 120, 1000 / 60, 1000 / 30)
+#: Budgets that differ by less than this share are one.
+_SAME_BUDGET: Final = 0.005
 SHORTEST_BUDGET_MS: Final = Fraction(1, 1000)
 LONGEST_BUDGET_MS: Final = Fraction(3_600_000)
 
@@ -133,6 +138,29 @@ def asked_frame_ns(timeline: Timeline) -> int:
     """Return the local frame time that the shown loop of a program asks for, 0 for none."""
     loop = timeline.loops.get(timeline.frames_of)
     return 0 if loop is None or loop.kind is not LoopKind.DRAWS_FRAMES else loop.asked_ns
+
+
+def target_rate(timeline: Timeline, frame_rate: Fraction | None) -> Fraction | None:
+    """Return the frame rate that the shown loop of a program asks for, otherwise the one given."""
+    asked_ns = asked_frame_ns(timeline)
+    if not asked_ns:
+        return frame_rate
+    # The frame time is rounded to whole nanoseconds: 33,333,333 ns are 30 per second. Rates of
+    # video, such as 60000/1001, are the ones with the largest denominator.
+    return Fraction(NS_PER_SECOND, asked_ns).limit_denominator(1001)
+
+
+def budgets_after(first_ms: float, others_ms: Iterable[float]) -> tuple[float, ...]:
+    """Return budgets of which one is the first, which is none that it equals but for rounding."""
+    others = tuple(others_ms)
+    near = (each for each in others if math.isclose(each, first_ms, rel_tol=_SAME_BUDGET))
+    first = next(near, first_ms)
+    return (first, *(each for each in others if each != first))
+
+
+def target_budgets_ms(frame_rate: Fraction | None) -> tuple[float, ...]:
+    """Return the usual budgets after that of a frame rate, by default of a screen's."""
+    return budgets_after(float(1000 / (frame_rate or DEFAULT_FRAME_RATE)), DEFAULT_BUDGETS_MS)
 
 
 def loop_budget(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,9 @@ from inspector.cli.main import main
 from inspector.commands.recording import StartRecording, StopRecording
 from inspector.commands.transport import Hold
 from inspector.sessions.compared import run_of_file
-from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, NEVER, TIMER_FIRED
+from inspector.sessions.provenance import provenance_of
+from inspector.sessions.recorded import RecordedSession
+from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, LOOP_ASKED, NEVER, TIMER_FIRED
 from tests.sessions.attached.fake_probe import MS, Attachment
 
 
@@ -74,7 +78,7 @@ def test_that_it_is_not_run_again_and_says_why(
 
 @pytest.fixture
 def two_loops(attachment: Attachment, tmp_path: Path) -> Path:
-    """A recording of a loop with frames of 16 ms and another with frames of 4 ms."""
+    """A recording of a loop with frames of 16 ms and another that asks for 33 and takes 4."""
     session, probe = attachment.session, attachment.join()
     probe.keyframe()
     probe.clock(2, "pump", parent=1)
@@ -88,6 +92,8 @@ def two_loops(attachment: Attachment, tmp_path: Path) -> Path:
         )
         attachment.hand.advance(16)
     attachment.settle(lambda: session.frames_run == 8)
+    probe.events((attachment.hand.now_ns, LOOP_ASKED, 2, 33_333_333, 0))
+    attachment.settle(lambda: any(loop.asked_ns for loop in session.timeline.loops.values()))
     session.recorder.save_last(10**12, tmp_path / "two.tlrec")
     session.recorder.close()
     return tmp_path / "two.tlrec"
@@ -108,6 +114,28 @@ def test_that_frames_of_any_loop_are_exported_and_counted(
     assert f"{ms}" in said
     code, said = run(capsys, "lint", two_loops, *wanted)
     assert code in {0, 1}, said
+
+
+def test_that_frames_are_compared_with_what_their_loop_asks_for(
+    two_loops: Path, attachment: Attachment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number, wanted, rate, first_ms in (
+        (1, (), "60", 1000 / 60),
+        (2, ("--stream", "pump"), "30", 1000 / 30),
+    ):
+        target = two_loops.with_name(f"frames{number}.json")
+        code, said = run(capsys, "export", two_loops, "-o", target, *wanted)
+        assert code == 0, said
+        about = json.loads(target.read_text())
+        assert about["provenance"]["frame_rate"] == rate
+        assert about["over_budget"]["budgets"][0]["budget_ns"] == round(first_ms * MS)
+    page = two_loops.with_name("frames.html")
+    assert run(capsys, "export", two_loops, "-o", page, "--stream", "pump")[0] == 0
+    assert "Hitches and jank are against 33.33 ms." in page.read_text()
+    with closing(RecordedSession(two_loops)) as recorded:
+        for session in (recorded, attachment.session):
+            session.choose_loop(session.loops[1].clock_id)
+            assert provenance_of(session).frame_rate == 30
 
 
 def test_that_a_loop_that_a_recording_has_not_is_refused_with_those_it_has(
