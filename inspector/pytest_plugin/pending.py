@@ -66,11 +66,15 @@ def _thread_lines(program: Program, waits: Waits) -> Iterator[str]:
 def own_frame(program: Program, frame: FrameType | None) -> FrameType | None:
     """Return the innermost frame of the program itself."""
     while frame is not None:
-        code = frame.f_code
-        if not program.is_library(code) and not program.is_hidden(frame):
+        if is_own(program, frame):
             return frame
         frame = frame.f_back
     return None
+
+
+def is_own(program: Program, frame: FrameType) -> bool:
+    """Return whether a frame is of the program itself, not of a library or of what looks at it."""
+    return not program.is_library(frame.f_code) and not program.is_hidden(frame)
 
 
 def _at(frame: FrameType | None) -> str:

@@ -19,12 +19,13 @@ import pytest
 
 from inspector.probe.adapters.python_time import PythonTimeAdapter
 from inspector.probe.adapters.qt import QtAdapter
+from inspector.probe.clocks import NothingDueError
 from inspector.probe.program import Program
 from inspector.probe.sampler import Sampler
 from inspector.probe.waits import JUMP, MOST_READINGS, PASS, STAND, Waits
 
 from .log import Log
-from .pending import own_frame, unfollowed_text
+from .pending import is_own, own_frame, unfollowed_text
 from .timeline import Timeline
 
 #: Seconds since 1970 as a float are multiples of 238 ns. The time of day advances by this much more
@@ -204,8 +205,10 @@ class VirtualRuns:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        report = yield
         run = item.stash.get(_RUN, None)
+        if run is not None and call.excinfo is not None and not item.config.option.fulltrace:
+            run.shorten(call.excinfo.value)
+        report = yield
         if run is not None and report.failed and call.when != "teardown":
             report.sections.append(("timeline", run.failed()))
         return report
@@ -399,6 +402,18 @@ class VirtualRun:
         program = self._virtual.program
         own = own_frame(program, frame) or frame
         self._unfollowed[own.f_code.co_filename, own.f_lineno] = unfollowed_text(frame)
+
+    def shorten(self, error: BaseException) -> None:
+        """End a traceback at the last frame of the test where nothing can end its wait."""
+        if not isinstance(error, NothingDueError):
+            return
+        own, entry = None, error.__traceback__
+        while entry is not None:
+            if is_own(self._virtual.program, entry.tb_frame):
+                own = entry
+            entry = entry.tb_next
+        if own is not None:
+            own.tb_next = None
 
     def failed(self) -> str:
         """Note that the test has failed; return what is pending, and what was late."""

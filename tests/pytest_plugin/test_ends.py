@@ -134,6 +134,19 @@ def test_that_a_test_which_waits_for_nothing_fails_at_once(
         assert " in waiting" in outcome.output
 
 
+@pytest.mark.parametrize("library", ["asyncio", "threads", "joins"])
+def test_that_the_traceback_of_a_wait_for_nothing_ends_in_the_test(
+    tmp_path: Path, library: str
+) -> None:
+    short = run_source(tmp_path, STUCK[library]).output
+    whole = run_source(tmp_path, STUCK[library], "--full-trace").output
+
+    assert short.index("test_it.py:") < short.index("Nothing will end what the test waits for")
+    assert "inspector/probe/waits.py" not in short
+    assert "threading.py" not in short
+    assert "inspector/probe/waits.py" in whole
+
+
 def test_that_a_test_fails_at_once_that_waits_while_time_is_held(tmp_path: Path) -> None:
     outcome = run_source(
         tmp_path,
