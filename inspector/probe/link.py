@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any, Optional
 
     from .program import Program
-    from .tasks import TaskTeller
+    from .tasks import TaskReporter
 
 #: How often the thread looks for events, so that a batch goes out in time.
 _TICK_NS = wire.BATCH_NS - 2_000_000
@@ -61,18 +61,18 @@ class Attachment:
         self._cost = CostMeter(program)
         self._made = self._dropped = 0
         self._changes = self._holds = -1
-        self._tell_changes()
-        self._say("Events.keyframe", state="begun")
+        self._report_changes()
+        self._send_notification("Events.keyframe", state="begun")
         program.attach(self.sink.emit, self.sink.extend)
         self.sampler = Sampler(program)
         self.sampler.begin()
         self.keyframe: Optional[Keyframe] = Keyframe(program, is_first=True)
-        self._tasks: Optional[TaskTeller] = None
+        self._tasks: Optional[TaskReporter] = None
         self._requests.on_tasks_asked = self._ask_for_tasks
         self._slices = 0
         self._busy: list[tuple[int, str, int]] = []
 
-    def _say(self, method: str, **params: object) -> None:
+    def _send_notification(self, method: str, **params: object) -> None:
         self._connection.send(wire.notification(method, params))
 
     @property
@@ -90,9 +90,9 @@ class Attachment:
     def _ask_for_tasks(self, every_ns: int) -> None:
         if self._tasks is None:
             # Imported late, as most inspectors never ask.
-            from .tasks import TaskTeller  # noqa: PLC0415
+            from .tasks import TaskReporter  # noqa: PLC0415
 
-            self._tasks = TaskTeller(self._program)
+            self._tasks = TaskReporter(self._program)
         self._tasks.ask(every_ns)
 
     def turn(self, *, has_news: bool) -> None:
@@ -103,7 +103,7 @@ class Attachment:
             WireError: It does not follow the protocol.
         """
         connection, program = self._connection, self._program
-        self.sampler.look()
+        self.sampler.sample()
         now_ns = monotonic_ns()
         if now_ns - self._turned_ns > wire.PING_NS:
             # This thread could not run meanwhile, which does not count as the inspector's silence.
@@ -123,24 +123,26 @@ class Attachment:
         self._send_events()
         if self.keyframe is not None or self._requests.is_keyframe_wanted or self.sink.is_lossy:
             self._go_on_with_keyframe()
-        self._tell(now_ns)
+        self._send_updates(now_ns)
         if connection.wants_to_send:
             connection.flush()
 
-    def _tell(self, now_ns: int) -> None:
+    def _send_updates(self, now_ns: int) -> None:
         program = self._program
         if program.holds != self._holds:
             self._holds = program.holds
             self._send_events()
-            self._say("Program.held", held=program.own_clock.is_held, frame=program.next_frame)
+            self._send_notification(
+                "Program.held", held=program.own_clock.is_held, frame=program.next_frame
+            )
         if program.changes != self._changes:
-            self._tell_changes()
+            self._report_changes()
         if now_ns - self._pinged_ns >= wire.PING_NS * 4 // 5:
             self._pinged_ns = now_ns
             self._pings += 1
-            self._say("Link.ping", n=self._pings)
+            self._send_notification("Link.ping", n=self._pings)
         if now_ns - self._cost_ns >= _COST_NS:
-            self._tell_cost(now_ns)
+            self._report_cost(now_ns)
 
     def _handle(self, message: dict[str, Any]) -> None:
         method, number = message.get("method"), message.get("id")
@@ -148,7 +150,7 @@ class Attachment:
             return
         params = message["params"]
         if method == "Link.ping":
-            self._say("Link.pong", n=params.get("n", 0))
+            self._send_notification("Link.pong", n=params.get("n", 0))
         elif method == "Link.bye":
             raise LinkClosed("the inspector has ended the link")
         elif number is not None:
@@ -171,11 +173,11 @@ class Attachment:
 
     def _go_on_with_keyframe(self) -> None:
         program, sink, requests = self._program, self.sink, self._requests
-        counts = self._tell_loss()
+        counts = self._report_loss()
         if counts or (requests.is_keyframe_wanted and self.keyframe is None):
             requests.is_keyframe_wanted = False
             self._send_events()
-            self._say("Events.keyframe", state="begun")
+            self._send_notification("Events.keyframe", state="begun")
             self._slices = 0
             program.describe_clocks()
             if self._tasks is not None:
@@ -186,14 +188,14 @@ class Attachment:
             return
         if keyframe.is_complete:
             self._send_events()
-            self._say("Events.keyframe", state="complete")
+            self._send_notification("Events.keyframe", state="complete")
             self.keyframe = None
             return
         busy = keyframe.busy
         if keyframe.slices != self._slices or busy != self._busy:
             self._slices, self._busy = keyframe.slices, busy
             self._send_events()
-            self._say(
+            self._send_notification(
                 "Events.keyframe",
                 state="partial",
                 waits_for=[number for number, _, _ in busy],
@@ -205,16 +207,16 @@ class Attachment:
         if sink.has_room:
             keyframe.go_on()
 
-    def _tell_loss(self, *, is_last: bool = False) -> dict[str, int] | None:
+    def _report_loss(self, *, is_last: bool = False) -> dict[str, int] | None:
         counts = self.sink.loss_to_report(is_last=is_last)
         if counts:
-            self._say("Events.lost", counts=counts)
+            self._send_notification("Events.lost", counts=counts)
         return counts
 
-    def _tell_changes(self) -> None:
+    def _report_changes(self) -> None:
         program = self._program
         self._changes = program.changes
-        self._say(
+        self._send_notification(
             "Program.changed",
             clocks=[
                 {
@@ -229,13 +231,13 @@ class Attachment:
             grant=self._requests.grant,
         )
 
-    def _tell_cost(self, now_ns: int) -> None:
+    def _report_cost(self, now_ns: int) -> None:
         sink = self.sink
         made, dropped = sum(sink.by_kind.values()), sink.dropped
         spent_ns, interval_ns = self._cost.spent_ns(sink.by_kind), now_ns - self._cost_ns
         for adapter in list(self._program.adapters.values()):
             self._program.guarded(adapter, adapter.thin_out, self._cost.hooks_ns / interval_ns)
-        self._say(
+        self._send_notification(
             "Program.cost",
             cpu_ns=spent_ns,
             interval_ns=interval_ns,
@@ -252,7 +254,7 @@ class Attachment:
             self._tasks.ask(0)
         self._program.detach()
         self._send_events(is_last=True)
-        self._tell_loss(is_last=True)
+        self._report_loss(is_last=True)
         self._connection.end(*last, patience_ns=patience_ns)
 
 
@@ -366,7 +368,7 @@ class Link:
                 if self._attachment is not None:
                     self._attend(self._attachment, has_news=has_news)
             if self._attachment is not None:
-                self._attachment.sampler.look_last()
+                self._attachment.sampler.sample_last()
         except Exception as error:  # noqa: BLE001 - whatever happens here, the program goes on
             self.problem = f"{type(error).__name__}: {error}"
             self._hang_up()

@@ -85,13 +85,13 @@ class Watched:
         "frames",
         "index",
         "is_certain",
-        "looked_ns",
         "number",
         "others",
         "part",
         "ready_ns",
         "running",
         "runs",
+        "sampled_ns",
         "stack",
         "still_ns",
         "thread",
@@ -107,7 +107,7 @@ class Watched:
         self.frames = frames
         self.thread_times = ThreadTimes(native)
         #: When it was last looked at, and what its thread had used by then.
-        self.looked_ns = 0
+        self.sampled_ns = 0
         self.cpu_ns = self.ready_ns = self.runs = -1
         self.still_ns = 0  # For how long it has not run at all, if that is known
         self.others = OtherThreads()
@@ -125,11 +125,11 @@ class Watched:
     def is_quiet(self, now_ns: int) -> bool:
         """Return whether its turns are short, so that its times need not be read again yet."""
         frames = self.frames
-        if frames is None or self.number or now_ns - self.looked_ns > _REST_NS:
+        if frames is None or self.number or now_ns - self.sampled_ns > _REST_NS:
             return False
         began_ns = frames.began_ns
         is_between = began_ns <= frames.ended_ns
-        return is_between or (self.looked_ns > began_ns and now_ns - began_ns < LONG_NS)
+        return is_between or (self.sampled_ns > began_ns and now_ns - began_ns < LONG_NS)
 
     def times(self, now_ns: int) -> tuple[int, int, int]:
         """Return processor time, time without a processor and how often it has run; -1: not known.
@@ -139,7 +139,7 @@ class Watched:
         """
         try:
             cpu_ns = self.thread_times.cpu_ns()
-            if self.cpu_ns >= 0 and cpu_ns - self.cpu_ns >= _RUNS * (now_ns - self.looked_ns):
+            if self.cpu_ns >= 0 and cpu_ns - self.cpu_ns >= _RUNS * (now_ns - self.sampled_ns):
                 return cpu_ns, self.ready_ns, self.runs
             return cpu_ns, *self.thread_times.scheduled()
         except OSError:
@@ -198,8 +198,8 @@ class Sampler:
         self._stops.sleeps()
         return most_ns
 
-    def look(self) -> None:
-        """Look at every loop, and report long turns."""
+    def sample(self) -> None:
+        """Sample every loop, and report long turns."""
         if self._program.emit is None or self._is_broken:
             return
         now_ns = self._now_ns()
@@ -212,17 +212,17 @@ class Sampler:
             self._due_ns = now_ns + LONG_NS * 3 // 4
             return
         try:
-            self._look(now_ns)
+            self._sample_loops(now_ns)
         except Exception:  # noqa: BLE001 - nothing here may end the link, or the program
             self._is_broken = True
             self.is_busy = False
 
-    def look_last(self) -> None:
-        """Look once more before the thread ends: it may not have had the interpreter for long."""
+    def sample_last(self) -> None:
+        """Sample once more before the thread ends: it may not have had the interpreter for long."""
         self.wait_ns(0)
-        self.look()
+        self.sample()
 
-    def tell_waits(self, waiting: Callable[[int, int], bool], passed_ns: int) -> None:
+    def report_waits(self, waiting: Callable[[int, int], bool], passed_ns: int) -> None:
         """Report that virtual time has passed, and what loops waited for in a turn meanwhile.
 
         Args:
@@ -247,7 +247,7 @@ class Sampler:
             view.stack, view.runner = stack_of(watched.thread, is_after=False)
             view.running = self._running(watched, view.runner)
             watched.end_turn()
-            self._sample(watched, view, now_ns, passed_ns, (0, 0, 0), 0)
+            self._report_stack(watched, view, now_ns, passed_ns, (0, 0, 0), 0)
             watched.end_turn()
 
     def _are_quiet(self, now_ns: int) -> bool:
@@ -260,7 +260,7 @@ class Sampler:
                 return False
         return True
 
-    def _look(self, now_ns: int) -> None:
+    def _sample_loops(self, now_ns: int) -> None:
         program = self._program
         late_ns = max(now_ns - self._asked_ns, 0) if self._asked_ns else 0
         if self._stuck_ns >= _GAP_NS:
@@ -285,7 +285,7 @@ class Sampler:
         if late_ns >= STOP_NS or now_ns - self._stops.read_ns >= _REST_NS:
             stop_ns = self._stops.stopped_ns(now_ns, late_ns)
         for watched, view in seen:
-            if self._look_at(watched, view, now_ns, 0 if stop_ns else late_ns):
+            if self._sample_loop(watched, view, now_ns, 0 if stop_ns else late_ns):
                 is_busy = True
         for watched in gone:
             watched.thread_times.close()
@@ -345,21 +345,21 @@ class Sampler:
         if is_long:
             view.stack, view.runner = stack_of(watched.thread, is_after=late_ns >= _GAP_NS)
             view.running = self._running(watched, view.runner)
-        passed_ns = now_ns - watched.looked_ns
+        passed_ns = now_ns - watched.sampled_ns
         other, other_ns = watched.others.used(others, watched.thread)
         view.other_ns = min(other_ns, passed_ns)
         if other_ns * 4 >= passed_ns:
             view.other = self._place_of(other)
         return view
 
-    def _look_at(self, watched: Watched, view: _View, now_ns: int, late_ns: int) -> bool:
-        """Look at a loop; returns whether its turn is long."""
-        since_ns = watched.looked_ns
+    def _sample_loop(self, watched: Watched, view: _View, now_ns: int, late_ns: int) -> bool:
+        """Sample a loop; returns whether its turn is long."""
+        since_ns = watched.sampled_ns
         cpu_ns, ready_ns, runs = watched.times(now_ns)
         took_ns = cpu_ns - watched.cpu_ns if watched.cpu_ns >= 0 <= cpu_ns else -1
         waited_ns = ready_ns - watched.ready_ns if watched.cpu_ns >= 0 <= cpu_ns else -1
         ran, watched.runs = runs - watched.runs, runs
-        watched.looked_ns, watched.cpu_ns, watched.ready_ns = now_ns, cpu_ns, ready_ns
+        watched.sampled_ns, watched.cpu_ns, watched.ready_ns = now_ns, cpu_ns, ready_ns
         if not since_ns:
             return False
         if watched.clock.is_held:
@@ -373,7 +373,7 @@ class Sampler:
         times = (took_ns, waited_ns, view.other_ns)
         turn_ns = self._busy_since(watched, view, since_ns, now_ns, times)
         if watched.number and turn_ns != watched.turn_ns:
-            self._tell_end(watched, since_ns, times, passed_ns)
+            self._report_turn_end(watched, since_ns, times, passed_ns)
             late_ns = waited_ns = 0
         if turn_ns != watched.turn_ns:
             watched.end_turn()
@@ -395,7 +395,7 @@ class Sampler:
         if late_ns >= _GAP_NS or waited_ns >= _GAP_NS // 2:
             flags = SAW_BETWEEN_TURNS | (SAW_NO_TIMES if took_ns < 0 else 0)
             events = self._other(watched, view, now_ns, view.other_ns, passed_ns)
-            self._tell(watched, now_ns, passed_ns, times, flags, events)
+            self._report_sample(watched, now_ns, passed_ns, times, flags, events)
         return turn_ns > 0 and watched.frames is None
 
     def _sample_turn(  # noqa: PLR0913, PLR0917 - what there is to tell
@@ -426,10 +426,10 @@ class Sampler:
             if before_ns >= _TOLD_NS and not watched.number and not self._stops.lacked_ns:
                 told = (0, before_ns, 0)
                 until_ns, between_ns = watched.turn_ns, passed_ns - covers_ns
-                self._tell(watched, until_ns, between_ns, told, SAW_BETWEEN_TURNS, [])
+                self._report_sample(watched, until_ns, between_ns, told, SAW_BETWEEN_TURNS, [])
             waited_ns = in_turn_ns
         seen_times = (took_ns, waited_ns, min(other_ns, covers_ns))
-        self._sample(watched, view, now_ns, covers_ns, seen_times, flags)
+        self._report_stack(watched, view, now_ns, covers_ns, seen_times, flags)
 
     def _busy_since(
         self, watched: Watched, view: _View, since_ns: int, now_ns: int, times: tuple[int, int, int]
@@ -476,7 +476,7 @@ class Sampler:
 
     # ------------------------------------------------------------------- one sample
 
-    def _sample(  # noqa: PLR0913, PLR0917 - what there is to tell
+    def _report_stack(  # noqa: PLR0913, PLR0917 - what there is to tell
         self,
         watched: Watched,
         view: _View,
@@ -513,7 +513,7 @@ class Sampler:
             events += self._other(watched, view, now_ns, times[2], covers_ns)
         if times[0] < 0:
             flags |= SAW_NO_TIMES
-        self._tell(watched, now_ns, covers_ns, times, flags, events)
+        self._report_sample(watched, now_ns, covers_ns, times, flags, events)
         watched.number += 1
 
     def _other(
@@ -537,7 +537,7 @@ class Sampler:
             place = program.texts[program.code_site(*own[-1])]
         return program.text(f"{known.name}: {place}")
 
-    def _tell(  # noqa: PLR0913, PLR0917 - what there is to tell
+    def _report_sample(  # noqa: PLR0913, PLR0917 - what there is to tell
         self,
         watched: Watched,
         now_ns: int,
@@ -555,7 +555,7 @@ class Sampler:
         events.append((now_ns, SAMPLED, number, covers_ns, told | depth << 8 | flags))
         self._program.extend(tuple(events))
 
-    def _tell_end(
+    def _report_turn_end(
         self, watched: Watched, since_ns: int, times: tuple[int, ...], passed_ns: int
     ) -> None:
         """Report how long a turn went on after its last sample, if that is known."""
@@ -569,7 +569,7 @@ class Sampler:
             return
         flags = SAW_END | (SAW_NO_TIMES if times[0] < 0 else 0)
         times = tuple(min(each, covers_ns) for each in times)
-        self._tell(watched, ended_ns, covers_ns, times, flags, [])
+        self._report_sample(watched, ended_ns, covers_ns, times, flags, [])
 
     def _running(self, watched: Watched, runner: Runner) -> tuple[str, int, object]:
         """Return the name, kind and identity of what a loop is calling."""

@@ -366,7 +366,7 @@ def _is_of_thread(waiter: Any) -> bool:
 _NUMBER, _NAME, _ORIGIN, _AT, _AWAITED, _WAIT = 0, 1, slice(2, 4), slice(4, 6), slice(6, 8), 8
 
 
-class TaskTeller:
+class TaskReporter:
     """Reports the tasks of a program at a pace: each time, what has changed since the last."""
 
     def __init__(self, program: Program) -> None:
@@ -381,7 +381,7 @@ class TaskTeller:
         self._tasks: dict[int, Any] = {}
         self._tokens: dict[int, object] = {}
         self._last_number = 0
-        self._telling: Optional[Iterator[None]] = None
+        self._reporting: Optional[Iterator[None]] = None
         self._spent_ns = 0
         self.longest_ns = 0  # Duration of the longest slice
 
@@ -396,7 +396,7 @@ class TaskTeller:
             self._readers.clear()
 
     def restart(self) -> None:
-        self._telling, self._next_ns = None, 0
+        self._reporting, self._next_ns = None, 0
         if self._every_ns:
             self._told.clear()
             self._tasks.clear()
@@ -407,7 +407,7 @@ class TaskTeller:
         """Return how long the thread may wait, at most ``most_ns``."""
         if not self._every_ns:
             return most_ns
-        if self._telling is not None:
+        if self._reporting is not None:
             return min(most_ns, 1_000_000)
         return max(min(most_ns, self._next_ns - self._now_ns()), 0)
 
@@ -416,10 +416,10 @@ class TaskTeller:
         if not self._every_ns or self._now_ns() < self._next_ns:
             return
         began_ns = self._now_ns()
-        if self._telling is None:
-            self._telling, self._spent_ns = self._tell(), 0
+        if self._reporting is None:
+            self._reporting, self._spent_ns = self._report_tasks(), 0
         is_over = True
-        for count, _ in enumerate(self._telling):
+        for count, _ in enumerate(self._reporting):
             if count % _PER_LOOK == 0 and self._now_ns() - began_ns >= SLICE_NS:
                 is_over = False
                 break
@@ -427,10 +427,10 @@ class TaskTeller:
         self._spent_ns += now_ns - began_ns
         self.longest_ns = max(self.longest_ns, now_ns - began_ns)
         if is_over:
-            self._telling = None
+            self._reporting = None
             self._next_ns = now_ns + max(self._every_ns, _PAUSES * self._spent_ns)
 
-    def _tell(self) -> Iterator[None]:
+    def _report_tasks(self) -> Iterator[None]:
         seen: set[int] = set()
         awaited: dict[int, list[int]] = {}
         changes = 0
@@ -445,7 +445,7 @@ class TaskTeller:
                 if facts is not None:
                     identity = id(task)
                     seen.add(identity)
-                    changes += self._tell_task(clock, identity, found, facts)
+                    changes += self._report_task(clock, identity, found, facts)
                     for each in facts.tasks:
                         awaited.setdefault(id(each), []).append(self._told[identity][_NUMBER])
                 yield
@@ -492,7 +492,7 @@ class TaskTeller:
         del self._told[identity], self._tasks[identity]
         self._tokens.pop(identity, None)
 
-    def _tell_task(self, clock: Clock, identity: int, found: Any, facts: Facts) -> int:
+    def _report_task(self, clock: Clock, identity: int, found: Any, facts: Facts) -> int:
         """Report what is new of a task; returns the number of events."""
         program = self._program
         events: list[tuple[int, int, int, int]] = []

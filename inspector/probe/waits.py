@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 #: What happens to time while something outside of the program is awaited.
 PASS, STAND, JUMP = "pass", "stand", "jump"
 #: Time between looks at a thread that does not wait by a hook: at first, and at most.
-_FIRST_LOOK_S, _LAST_LOOK_S = 0.001, 0.02
+_FIRST_CHECK_S, _LAST_CHECK_S = 0.001, 0.02
 #: A thread that stays at one instruction for this long, and does not compute, waits.
 _STILL_NS = 3_000_000
 #: Shorter jumps of time are not reported.
@@ -104,10 +104,10 @@ class Waits:
         self.passed_for: dict[str, int] = {}
         # Called when time has jumped, with a function that returns whether a thread is that of a
         # loop with nothing to do, and with how far time has jumped
-        self.tell_passed: Optional[Callable[[Callable[[int, int], bool], int], object]] = None
+        self.report_passed: Optional[Callable[[Callable[[int, int], bool], int], object]] = None
         # Called repeatedly while the program has the machine's time, on the watching thread;
         # returns the seconds until the next call, less than 0 for never
-        self.look: Optional[Callable[[], float]] = None
+        self.sample: Optional[Callable[[], float]] = None
         # Called with an error to raise in the main thread, which waits in C for ever
         self.interrupt: Callable[[BaseException], object] = _ignore
         # Threads that wait by the machine's time until time is virtual again
@@ -122,8 +122,8 @@ class Waits:
         self._signal.acquire()
         self._watcher = 0
         self._is_watching = False
-        self._look_again_s = -1.0
-        self._looks = 0
+        self._check_again_s = -1.0
+        self._checks = 0
         self._still: dict[int, tuple[Any, int]] = {}
         # Threads that wait in C, and whether for ever; since when a loop there is late.
         self._in_c: dict[int, bool] = {}
@@ -157,7 +157,7 @@ class Waits:
             if not self._watcher:
                 self._watcher = start_new_thread(self._watch, ())
             # A thread that waits in C does not say so.
-            self._look_again_s = _LAST_LOOK_S
+            self._check_again_s = _LAST_CHECK_S
             self._hurry()
 
     def stop(self) -> None:
@@ -169,7 +169,7 @@ class Waits:
             for wait in list(self._waiting.values()):
                 wait.wake()
             self._waiting.clear()
-            if self.look is not None:
+            if self.sample is not None:
                 self._hurry()
 
     def forked(self) -> None:
@@ -219,8 +219,8 @@ class Waits:
             if wait.is_idle:
                 self._looping.add(wait.clock.number)
             self.readings = 0
-            self._look()
-            if self._look_again_s >= 0:
+            self._check()
+            if self._check_again_s >= 0:
                 self._hurry()
         return wait.is_due or wait.is_over()
 
@@ -330,17 +330,17 @@ class Waits:
 
     # -------------------------------------------------------------------- deciding
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         """Find out whether all wait, and if so, take the next step."""
-        self._look_again_s = -1.0
+        self._check_again_s = -1.0
         if self._program.waits is not self:
             return
         awaited = self._awaited()
         if awaited is None:
             self._passing_ns = self._late_since_ns = None
-            self._look_again_s = min(_FIRST_LOOK_S * 2 ** min(self._looks, 5), _LAST_LOOK_S)
+            self._check_again_s = min(_FIRST_CHECK_S * 2 ** min(self._checks, 5), _LAST_CHECK_S)
             return
-        self._looks = 0
+        self._checks = 0
         while not self._go_on(awaited):
             pass
 
@@ -392,7 +392,7 @@ class Waits:
             self._let_pass(local_ns, due_ns)
             return False
         if not awaited:
-            self._tell_stuck()
+            self._end_stuck_wait()
         return True
 
     def _is_called(self, wait: Optional[Wait]) -> bool:
@@ -403,7 +403,7 @@ class Waits:
         # A timer of a loop in C, which the jump has woken.
         now_ns = monotonic_ns()
         self._late_since_ns = self._late_since_ns or now_ns
-        self._look_again_s = _FIRST_LOOK_S
+        self._check_again_s = _FIRST_CHECK_S
         return now_ns - self._late_since_ns < _WOKEN_NS
 
     def _loops_in_c(self) -> list[Clock]:
@@ -442,7 +442,7 @@ class Waits:
         wait.is_due = True
         if wait.thread != get_ident():
             # Its thread may end, or wait in a function of C, without saying so.
-            self._look_again_s = _FIRST_LOOK_S
+            self._check_again_s = _FIRST_CHECK_S
             wait.wake()
 
     def jump(self, local_ns: int) -> None:
@@ -455,8 +455,8 @@ class Waits:
 
     def _let_pass(self, local_ns: int, until_ns: int) -> None:
         self.jump(until_ns)
-        if self.tell_passed is not None and until_ns - local_ns >= _TOLD_NS:
-            self.tell_passed(self._is_idle, until_ns - local_ns)
+        if self.report_passed is not None and until_ns - local_ns >= _TOLD_NS:
+            self.report_passed(self._is_idle, until_ns - local_ns)
 
     def _is_idle(self, thread: int, clock: int) -> bool:
         wait = self._waiting.get(thread)
@@ -466,7 +466,7 @@ class Waits:
     def _pass(self, awaited: list[str], local_ns: int, target_ns: Optional[int]) -> None:
         now_ns, before_ns = monotonic_ns(), self._passing_ns
         self._passing_ns = now_ns
-        self._look_again_s = _PASSING_S
+        self._check_again_s = _PASSING_S
         if before_ns is not None:
             passed_ns = now_ns - before_ns
             for name in awaited:
@@ -474,13 +474,13 @@ class Waits:
             reached_ns = local_ns + passed_ns
             if target_ns is not None and target_ns <= reached_ns:
                 reached_ns = target_ns
-                self._look_again_s = 0.0
+                self._check_again_s = 0.0
             self._let_pass(local_ns, reached_ns)
             local_ns = reached_ns
         if target_ns is not None:
-            self._look_again_s = min(self._look_again_s, (target_ns - local_ns) / 1e9)
+            self._check_again_s = min(self._check_again_s, (target_ns - local_ns) / 1e9)
 
-    def _tell_stuck(self) -> None:
+    def _end_stuck_wait(self) -> None:
         wait = self._waiting.get(self._main)
         if self.stuck is None or (wait is not None and wait.error is not None):
             return
@@ -494,7 +494,7 @@ class Waits:
         elif self._main in self._in_c and not self._has_told:
             still_ns = monotonic_ns() - self._still[self._main][1]
             if still_ns < _ALIEN_NS and has_other_threads():
-                self._look_again_s = _LAST_LOOK_S
+                self._check_again_s = _LAST_CHECK_S
             else:
                 self._has_told = self._end_in_c(NothingDueError(self.stuck()))
 
@@ -536,21 +536,21 @@ class Waits:
 
     def _watch(self) -> None:
         while True:
-            self._signal.acquire(True, self._look_again_s)
+            self._signal.acquire(True, self._check_again_s)
             with self._lock:
                 if self._watcher != get_ident():
                     return
                 is_virtual = self._program.waits is self
                 if is_virtual:
-                    self._looks += 1
-                    self._look()
+                    self._checks += 1
+                    self._check()
                 else:
-                    self._look_again_s = -1.0 if self.look is None else self.look()
-                self._is_watching = self._look_again_s >= 0
+                    self._check_again_s = -1.0 if self.sample is None else self.sample()
+                self._is_watching = self._check_again_s >= 0
                 if not self._is_watching:
-                    self._looks = 0
+                    self._checks = 0
                     if is_virtual:
-                        self._look_again_s = _LAST_LOOK_S
+                        self._check_again_s = _LAST_CHECK_S
                     else:
                         self._still.clear()
 

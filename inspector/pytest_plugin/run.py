@@ -113,19 +113,19 @@ class VirtualTime:
         self.log = Log(self.program, most_events)
         self.program.attach(self.log.emit, self.log.extend)
         self._sampler.begin()
-        self.waits.tell_passed, self.waits.look = self._sampler.tell_waits, self._sampled
+        self.waits.report_passed, self.waits.sample = self._sampler.report_waits, self._sampled
         self._is_virtual = True
 
     def _sampled(self) -> float:
         """Sample loops while time passes; return after how many seconds to do so again."""
         if self.program.emit is None:
             return -1.0
-        self._sampler.look()
+        self._sampler.sample()
         return self._sampler.wait_ns(_SAMPLE_NS) / 1e9
 
     def detach(self) -> None:
         self._is_virtual = False
-        self.waits.tell_passed = self.waits.look = None
+        self.waits.report_passed = self.waits.sample = None
         self.waits.stop()
         self._sampler.end()
         self.program.detach()
@@ -239,14 +239,14 @@ def _time_out(item: pytest.Item, settings: Any) -> None:
     is_said = allocate_lock()
     is_said.acquire()
 
-    def say() -> None:
+    def collect_last_words() -> None:
         try:
             said.extend(item.stash[_RUN].last_words())
         finally:
             is_said.release()
 
     if item.stash.get(_RUN, None) is not None:
-        start_new_thread(say, ())
+        start_new_thread(collect_last_words, ())
         # The report may have to wait for a lock that the test holds, so it has a limit.
         is_said.acquire(timeout=_LAST_WORDS_S)
         capture = item.config.pluginmanager.getplugin("capturemanager")
@@ -259,7 +259,7 @@ def _time_out(item: pytest.Item, settings: Any) -> None:
 
 
 @contextmanager
-def _before_time_out(look: Callable[[], None]) -> Iterator[None]:
+def _before_time_out(keep: Callable[[], None]) -> Iterator[None]:
     """Call a function before pytest-timeout ends a test by a signal."""
     number = getattr(signal, "SIGALRM", None)
     handler = None if number is None else signal.getsignal(number)
@@ -268,7 +268,7 @@ def _before_time_out(look: Callable[[], None]) -> Iterator[None]:
         return
 
     def looking(received: int, frame: FrameType | None) -> object:
-        look()
+        keep()
         return handler(received, frame)
 
     signal.signal(number, looking)
@@ -327,7 +327,7 @@ class VirtualRun:
         elif not self._autojump and not self._hold:
             self.timeline.resume()
         try:
-            with _before_time_out(self._look_at_time_out), self._interruptible():
+            with _before_time_out(self._keep_pending), self._interruptible():
                 yield
             self._warn()
         except BaseException as error:
@@ -349,7 +349,7 @@ class VirtualRun:
             self._virtual.waits.stuck = None
             self._virtual.program.guarded(qt, qt.run_again)
 
-    def _look_at_time_out(self) -> None:
+    def _keep_pending(self) -> None:
         """Keep what is pending now, before the test and its loops are ended."""
         self._at_time_out = self.timeline.pending_text()
 

@@ -167,4 +167,4 @@ class SceneSampler:
                 sampler.wait_ns(LONG_NS)
             if not self._open.acquire(timeout=wait_ns / 1e9):
                 with self._lock:
-                    sampler.look()
+                    sampler.sample()

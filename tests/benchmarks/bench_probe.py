@@ -108,7 +108,7 @@ nothing = timed(int)
 for _ in range(2000):
     nothing()
 empty_ns, spent_ns = spent_ns // 2000, 0
-for name in ("look", "wait_ns"):
+for name in ("sample", "wait_ns"):
     call = getattr(timeline_probe.sampler.Sampler, name)
     setattr(timeline_probe.sampler.Sampler, name, timed(call))
 def work(seconds):

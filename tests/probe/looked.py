@@ -73,7 +73,7 @@ class Looked:
 
     def look_after(self, ms: int, used_ms: int = 0, ready_ms: int = 0) -> None:
         self.pass_ms(ms, used_ms, ready_ms)
-        self.sampler.look()
+        self.sampler.sample()
 
     def look_late(self, ms: int, used_ms: int = 0, lacked_ms: int = 0) -> None:
         """Look after so long without the interpreter, for some of it without a processor."""

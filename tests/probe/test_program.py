@@ -475,14 +475,14 @@ def test_that_a_loop_of_uvloop_is_idle_that_has_a_timer_and_does_not_run(played:
 def test_that_the_end_of_a_loop_that_nobody_could_look_at_is_told(played: Played) -> None:
     sampler = Sampler(played.program, lambda: played.now_ns)
     played.frame(1)
-    sampler.look()
+    sampler.sample()
     sampler.wait_ns(10 * MS)
     played.pass_ms(500)
     # The last turn of a loop that is closed within has no end.
     played.program.frame_began(played.loop)
     played.program.remove_clock(played.loop)
     played.pass_ms(10)
-    sampler.look_last()
+    sampler.sample_last()
     (told,) = [event for event in played.events if event[1] == SAMPLED]
     _, _, subject, covers_ns, form = told
     assert (subject, covers_ns) == (played.loop.number, 510 * MS)
@@ -521,13 +521,13 @@ def test_that_another_thread_is_told_with_what_it_is_at_unless_it_waits(played: 
 def test_that_a_turn_is_looked_at_less_often_the_longer_it_lasts(played: Played) -> None:
     sampler = Sampler(played.program, lambda: played.now_ns)
     played.frame(1)
-    sampler.look()
+    sampler.sample()
     assert sampler.wait_ns(50 * MS) == 50 * MS
     played.pass_ms(1)
     played.program.frame_began(played.loop)
     waits_ms = []
     for _ in range(120):
-        sampler.look()
+        sampler.sample()
         wait_ns = sampler.wait_ns(50 * MS)
         waits_ms.append(wait_ns // MS)
         played.now_ns += wait_ns
@@ -548,13 +548,13 @@ def test_that_a_child_that_was_forked_can_be_held(played: Played) -> None:
 
 def test_that_a_loop_that_is_held_is_not_looked_at(played: Played) -> None:
     sampler = Sampler(played.program, lambda: played.now_ns)
-    sampler.look()
+    sampler.sample()
 
     def looked(times: int) -> int:
         before = len(played.events)
         for _ in range(times):
             played.pass_ms(15)
-            sampler.look()
+            sampler.sample()
         return sum(event[1] == SAMPLED for event in played.events[before:])
 
     played.program.frame_began(played.loop)

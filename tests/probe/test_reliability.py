@@ -443,7 +443,7 @@ def test_that_nothing_is_printed_by_a_thread_that_fails(monkeypatch: pytest.Monk
     def failing(*_: object, **__: object) -> None:
         raise RuntimeError("this is a fault")
 
-    monkeypatch.setattr(link.Attachment, "_tell", failing)
+    monkeypatch.setattr(link.Attachment, "_send_updates", failing)
     with served() as opened:
         receiver = dialled(opened.address)
         receiver.wait_for(lambda: receiver.is_closed)

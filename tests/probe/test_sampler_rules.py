@@ -122,7 +122,7 @@ def test_that_a_message_that_wakes_the_link_early_is_no_reason_to_look(
     looked.sampler.wait_ns(10 * MS)
     reads = looked.reads
     looked.now_ns += early_ns
-    looked.sampler.look()
+    looked.sampler.sample()
 
     assert (looked.reads > reads) is is_look
 
@@ -140,7 +140,7 @@ def test_that_a_look_that_fails_is_the_last(
     told = len(looked.events)
     for _ in range(3):
         looked.look_after(20, used_ms=20)
-    looked.sampler.tell_waits(lambda *_: False, 20 * MS)
+    looked.sampler.report_waits(lambda *_: False, 20 * MS)
 
     assert [*busy, looked.sampler.is_busy] == [True, False]
     assert len(looked.events) == told
@@ -150,7 +150,7 @@ def test_that_nothing_is_looked_at_without_an_inspector(looked: Looked) -> None:
     looked.hidden_loop()
     looked.program.emit = None
     looked.look_after(20, used_ms=20)
-    looked.sampler.tell_waits(lambda *_: False, 20 * MS)
+    looked.sampler.report_waits(lambda *_: False, 20 * MS)
 
     assert looked.reads == 0
 
@@ -160,7 +160,7 @@ def test_that_it_looks_once_more_before_its_thread_ends(looked: Looked) -> None:
     looked.look_after(0)
     looked.look_after(20, used_ms=20)
     looked.pass_ms(20, used_ms=20)
-    looked.sampler.look_last()
+    looked.sampler.sample_last()
 
     assert looked.told == [(40, 40, 0)]
 
@@ -539,7 +539,7 @@ def test_that_waits_of_virtual_time_are_told_of_turns_only(looked: Looked) -> No
         return number == hidden.number
 
     for _ in range(2):
-        looked.sampler.tell_waits(waiting, 50 * MS)
+        looked.sampler.report_waits(waiting, 50 * MS)
 
     assert looked.told == [(50, 0, 0)] * 2
     assert {subject for _, kind, subject, _, _ in looked.events if kind == SAMPLED} == {

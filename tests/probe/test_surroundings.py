@@ -147,7 +147,7 @@ def test_that_every_adapter_is_listed_once() -> None:
         "asyncio_handles",
         "asyncio_names",
         "loop",
-        "task_sleeps",
+        "trio_uvloop_sleeps",
     }
 
     assert {entry.place.removeprefix(".") for entry in ADAPTERS} == files

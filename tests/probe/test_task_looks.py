@@ -18,7 +18,7 @@ from inspector.probe.kinds import (
     TASK_WAITS,
     TASKS_TOLD,
 )
-from inspector.probe.tasks import TaskTeller
+from inspector.probe.tasks import TaskReporter
 from inspector.vocabulary import TaskWait
 from tests.probe.adapters.played import Played
 
@@ -36,7 +36,7 @@ class Looks:
         loop = asyncio.get_running_loop()
         adapter.task_loops = lambda: [(self.clock, loop)]  # type: ignore[method-assign]
         program.adapters["asyncio"] = adapter
-        self.tasks = TaskTeller(program)
+        self.tasks = TaskReporter(program)
         self.tasks.ask(20 * MS)
 
     async def look(self) -> list[tuple[int, int, int, int]]:

@@ -287,13 +287,13 @@ async def main():
     adapter.found(asyncio.get_running_loop())
     told = []
     program.attach(told.append, told.extend)
-    teller = tasks.TaskTeller(program)
-    teller.ask(1)
+    reporter = tasks.TaskReporter(program)
+    reporter.ask(1)
     spent = []
     while not any(event[1] == tasks.TASKS_TOLD and event[3] for event in told):
-        teller._next_ns = 0
+        reporter._next_ns = 0
         began_ns = time.thread_time_ns()
-        teller.turn()
+        reporter.turn()
         spent.append(time.thread_time_ns() - began_ns)
     print(len(spent), sorted(spent)[len(spent) * 95 // 100], told[-1][3])
     for job in jobs:

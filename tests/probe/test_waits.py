@@ -157,7 +157,7 @@ def test_that_time_jumps_to_what_is_due_when_all_wait() -> None:
     waits, clock = begun()
     at_ns = clock.local_ns()
     told: list[int] = []
-    waits.tell_passed = lambda _is_idle, passed_ns: told.append(passed_ns)
+    waits.report_passed = lambda _is_idle, passed_ns: told.append(passed_ns)
 
     for passes_ns in (1_000_000, 999_999):
         wait = Wait(clock, clock.local_ns() + passes_ns, never)
@@ -227,13 +227,13 @@ def test_that_time_passes_as_on_the_machine_up_to_what_is_due(
     found = []
     for passes_ns in (30, 19, 900):
         machine_ns[0] += passes_ns
-        waits._look()
+        waits._check()
         found.append((clock.local_ns() - at_ns, wait.is_due))
 
     assert found == [(30, False), (49, False), (50, False)]
-    assert waits._look_again_s == 0
+    assert waits._check_again_s == 0
     assert waits.passed_for == {"server": 949}
-    waits._look()
+    waits._check()
     assert wait.is_due
 
 

@@ -147,7 +147,7 @@ def test_that_a_loop_in_c_has_a_while_to_call_what_is_due(monkeypatch: pytest.Mo
         found.append(waits._is_called(None))
 
     assert found == [True, True, False]
-    assert waits._look_again_s == module._FIRST_LOOK_S
+    assert waits._check_again_s == module._FIRST_CHECK_S
 
 
 def test_that_a_jump_wakes_loops_that_do_not_say_what_they_wait_for() -> None:
@@ -220,12 +220,12 @@ def test_that_a_main_thread_in_c_is_told_once_that_nothing_is_due(
     waits._still[waits._main] = ((), now_ns[0])
     waits._in_c = {waits._main: True}
     # Without words for it, nothing is told.
-    waits._tell_stuck()
+    waits._end_stuck_wait()
     waits.stuck = lambda: "a queue waits"
     counts = []
     for passed_ns in (module._ALIEN_NS - 1, 1, 1):
         now_ns[0] += passed_ns
-        waits._tell_stuck()
+        waits._end_stuck_wait()
         counts.append(len(told))
 
     # Threads that are not Python's may still do something for it.
@@ -254,7 +254,7 @@ def test_that_all_who_wait_go_on_when_time_is_the_machines_again() -> None:
     assert (woken, waits._waiting, looks) == ([1, 2], {}, [])
     assert get_ident() in waits._known
     # What is looked at in the machine's time is looked at from now on.
-    waits.look = lambda: -1.0
+    waits.sample = lambda: -1.0
     waits.stop()
     assert looks == ["look"]
 

@@ -145,7 +145,7 @@ def test_that_it_rests_between_wake_ups_and_expects_its_next_look_after_that(
             done.append("expect")
             return 1_000_000
 
-        def look(self) -> None:
+        def sample(self) -> None:
             done.append("look")
 
     monkeypatch.setattr(scene_sampler, "Event", Resting)

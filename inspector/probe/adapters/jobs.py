@@ -189,14 +189,14 @@ class APSchedulerAdapter(JobsAdapter):
             adapter._schedulers.add(scheduler)
             if program.emit is not None:
                 # Jobs that are not known yet are about to be called.
-                program.guarded(adapter, adapter._look, scheduler)
+                program.guarded(adapter, adapter._update_jobs, scheduler)
             adapter._processing.add(id(scheduler))
             try:
                 waits_s = process(scheduler)
             finally:
                 adapter._processing.discard(id(scheduler))
             if program.emit is not None:
-                program.guarded(adapter, adapter._look, scheduler)
+                program.guarded(adapter, adapter._update_jobs, scheduler)
             return waits_s
 
         @wraps(dispatch)
@@ -207,7 +207,7 @@ class APSchedulerAdapter(JobsAdapter):
             if event.code == calls:
                 program.guarded(adapter, adapter._submitted, scheduler, event.job_id)
             elif id(scheduler) not in adapter._processing:
-                program.guarded(adapter, adapter._look, scheduler, program.call_site())
+                program.guarded(adapter, adapter._update_jobs, scheduler, program.call_site())
 
         scheduler_type.__init__, scheduler_type._process_jobs = scheduler_init, process_jobs
         scheduler_type._dispatch_event = dispatch_event
@@ -235,7 +235,7 @@ class APSchedulerAdapter(JobsAdapter):
         with self._lock:
             self.called((id(scheduler), job_id), is_last=is_last)
 
-    def _look(self, scheduler: Any, site: int = 0) -> None:
+    def _update_jobs(self, scheduler: Any, site: int = 0) -> None:
         """Compare the jobs of a scheduler with those that are known."""
         jobs = scheduler.get_jobs()
         with self._lock:
@@ -254,7 +254,7 @@ class APSchedulerAdapter(JobsAdapter):
 
     def keyframe(self, clock: Clock) -> Iterator[None]:
         for scheduler in list(self._schedulers):
-            self._look(scheduler)
+            self._update_jobs(scheduler)
             yield
 
 
@@ -276,7 +276,7 @@ class CeleryBeatAdapter(JobsAdapter):
             adapter._scheduler = scheduler
             waits_s = tick(scheduler, *args, **kwargs)
             if program.emit is not None:
-                program.guarded(adapter, adapter._look, scheduler)
+                program.guarded(adapter, adapter._update_jobs, scheduler)
             return waits_s
 
         @wraps(apply_entry)
@@ -287,7 +287,7 @@ class CeleryBeatAdapter(JobsAdapter):
 
         scheduler_type.tick, scheduler_type.apply_entry = scheduler_tick, scheduler_apply_entry
 
-    def _look(self, scheduler: Any) -> None:
+    def _update_jobs(self, scheduler: Any) -> None:
         entries = dict(scheduler.schedule)
         if len(entries) > _MOST_ENTRIES:
             self.message = f"More than {_MOST_ENTRIES:,} entries: they are not listed."
@@ -302,5 +302,5 @@ class CeleryBeatAdapter(JobsAdapter):
 
     def keyframe(self, clock: Clock) -> Iterator[None]:
         if self._scheduler is not None:
-            self._look(self._scheduler)
+            self._update_jobs(self._scheduler)
         return iter(())

@@ -291,7 +291,7 @@ class TkinterAdapter(Adapter):
         hooks = self._of_clock(clock)
         if hooks is None:
             return
-        hooks.call(hooks.look_for_unseen)
+        hooks.call(hooks.report_unseen)
         for timer in list(hooks.timers.values()):
             if timer.shown is None:
                 timer.report()
@@ -543,7 +543,7 @@ class TclHooks:
             timer.cancel()
             shown.cleared(cause=cause)
 
-    def look_for_unseen(self) -> None:
+    def report_unseen(self) -> None:
         """Report timers that were set before the inspector came."""
         known = {str(timer.present) for timer in self.timers.values()}
         pending = [str(each) for each in self.tcl.splitlist(self.tcl.call("after", "info"))]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from ..clocks import NothingDueError, whole_ns
 from . import Adapter
-from .task_sleeps import Sleeps
+from .trio_uvloop_sleeps import Sleeps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

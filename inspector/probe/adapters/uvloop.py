@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary, ref
 from ..clocks import whole_ns
 from . import Adapter
 from .asyncio_names import TimerNames
-from .task_sleeps import Sleeps
+from .trio_uvloop_sleeps import Sleeps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

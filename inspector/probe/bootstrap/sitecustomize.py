@@ -21,7 +21,7 @@ if "TIMELINE_PROBE_CONNECT" in os.environ:
             sys.path[:] = _OTHERS
             start.from_environment()
         else:
-            __import__("too_old").tell()
+            __import__("too_old").report_unable()
     except Exception as error:
         sys.stderr.write("timeline probe: not loaded, the program runs without it: %r\n" % (error,))
 

@@ -7,7 +7,7 @@ import struct
 import sys
 
 
-def tell():  # type: () -> None  # noqa: ANN201 - the syntax of then
+def report_unable():  # type: () -> None  # noqa: ANN201 - the syntax of then
     """Say what this process is, and that it goes on without a probe."""
     scheme, _, path = os.environ["TIMELINE_PROBE_CONNECT"].partition(":")
     host, _, port = path.rpartition(":")

@@ -7,7 +7,7 @@ from types import FrameType
 
 import pytest
 
-from inspector.probe.adapters.task_sleeps import Sleeps
+from inspector.probe.adapters.trio_uvloop_sleeps import Sleeps
 from inspector.probe.kinds import (
     INTERVAL_DELAY,
     NEVER,
