@@ -257,8 +257,11 @@ class _Watch:
             place = stream_named(wanted, [each.name for each in loops], self._door.title)
             session.choose_loop(loops[place].clock_id)
         # A program that ends at once may have ended before its beginning was seen.
-        passed_ns = max(0, session.present_ns - (self._begun_ns or 0))
-        outcome = RunOutcome(session.frames_run, passed_ns, passed_ns, is_complete)
+        began_ns = min(self._begun_ns or 0, session.present_ns)
+        passed_ns = session.present_ns - began_ns
+        outcome = RunOutcome(
+            *(session.frames_run, passed_ns, passed_ns, is_complete), began_ns=began_ns
+        )
         put_out(
             session,
             self._tally,

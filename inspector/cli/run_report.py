@@ -165,6 +165,7 @@ def report_values(report: RunReport) -> dict[str, object]:
         "how": report.how,
         "is_complete": run.is_complete,
         "frames": run.frames,
+        "began_ns": run.began_ns,
         "session_ns": run.session_ns,
         "took_ns": run.took_ns,
         "interval": _spread(frames.interval_ns),
@@ -233,6 +234,9 @@ def _head(report: RunReport) -> str:
     run, frames = report.run, report.frames
     passed, took = ns_to_seconds(run.session_ns), run.took_ns / NS_PER_SECOND
     faster = f", {passed / took:,.0f} times real time" if took and passed / took >= 2 else ""  # noqa: PLR2004
+    # A session begins before its first program is attached, and local times count from there.
+    edges = (format_instant(each) for each in (run.began_ns, run.began_ns + run.session_ns))
+    since = f", from {' to '.join(edges)} of the session" if run.began_ns else ""
     # Attached programs that only wait run no frames.
     has_frames = run.frames or not report.probes
     loops = report.timeline.loops
@@ -243,7 +247,7 @@ def _head(report: RunReport) -> str:
         *dict.fromkeys((report.title, report.scene)),
         "",
         f"{frames_in}{format_instant(run.session_ns)}, {report.how}",
-        f"took {format_duration(run.took_ns)}{faster}",
+        f"took {format_duration(run.took_ns)}{faster}{since}",
     ]
     if len(frames):
         times = [_spread(frames.interval_ns) or {}, _spread(frames.busy_ns) or {}]

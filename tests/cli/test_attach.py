@@ -82,6 +82,19 @@ def test_that_a_program_of_any_python_is_launched_and_counted(
     assert 0 < timer["fired"] <= local_ns // 20_000_000
 
 
+def test_that_a_report_says_between_which_instants_of_the_session_it_watched(
+    run: Run, ticker: Path
+) -> None:
+    code, out, err = run(f"attach --seconds 0.3 {_PYTHON} {ticker} 1000 0")
+    assert code == ExitCode.OK, err
+    said = re.search(r"^took .*, from 0:(\S+) to 0:(\S+) of the session$", out, re.MULTILINE)
+    assert said is not None, out
+    began, ended = map(float, said.groups())
+    assert 0 < began < ended
+    # The local times below are those of the end.
+    assert re.search(rf"^session +00:{said[2]} ", out, re.MULTILINE), out
+
+
 def test_that_a_rate_slows_a_program_from_its_beginning(
     run: Run, ticker: Path, tmp_path: Path
 ) -> None:

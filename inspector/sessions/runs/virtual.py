@@ -30,6 +30,7 @@ class RunOutcome(Struct, frozen=True):
     is_complete: bool  # Whether it reached its end; if not, the scene was stopped
     heaviest_frame: int = 0  # In virtual time: the frame that took most processor time
     heaviest_ns: int = 0  # The processor time of that frame and the timers before it
+    began_ns: int = 0  # Session time at the beginning: when the first program was attached
 
 
 @run_kept()
