@@ -163,6 +163,7 @@ class WindowContents(QObject):
         layout = fill(middle, (window.middle, 1), spacing=0)
         window.panels = WindowPanels(window, middle, window.theme)
         window.hear(window.panels.fit, QEvent.Type.Resize, QEvent.Type.FontChange)
+        window.panels.fit()
         window.setCentralWidget(window.panels.frame)
         self.window_states = WindowStates(window, layout)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QRect, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.breakpoints import AddBreakpoint
@@ -25,6 +25,7 @@ from ui.timer_queue.panel import TimerQueuePanel
 from ui.why.panel import StopNote
 from ui.window.panels.foot_tabs import FootTabs, TabButton
 from ui.window.panels.window_panels import FIRST_TABS
+from ui.window.settings import Settings, SettingsFile
 
 
 @pytest.fixture
@@ -134,6 +135,33 @@ def test_that_an_open_tray_moves_no_tab_and_leaves_the_window_its_size(
     assert tabs(shell).mapTo(window, tabs(shell).rect().topLeft()) == place
     assert window.panels.tray.height() == height
     assert window.size().toTuple() == size
+
+
+def test_that_the_tray_has_room_in_large_text_from_the_start_as_after_a_change(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    heights = []
+    for first in (200, 100):
+        settings = Settings(text_size=first, geometry=_geometry(qtbot, 1_280, 720))
+        SettingsFile(tmp_path / "settings.json").save(settings)
+        shell = open_shell(qtbot, tmp_path, SMALL_GAME, is_dressed=True)
+        panels = shell.window.panels
+        panels.open_panel("timer_queue")
+        settle()
+        shell.trigger("text-size-200")
+        settle()
+        parts = panels.tray, panels.foot, shell.window.frame_times
+        heights.append([part.height() for part in parts])
+
+    assert heights[0][:2] == [240, 56]
+    assert heights[1] == heights[0]
+
+
+def _geometry(qtbot: QtBot, width: int, height: int) -> str:
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    window.resize(width, height)
+    return bytes(window.saveGeometry().data()).hex()
 
 
 def test_that_tabs_that_do_not_fit_are_under_more_from_the_right(shell: Shell) -> None:
