@@ -28,7 +28,7 @@ from inspector.display_text import as_plain, counted
 from inspector.events.timeline import Timeline
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.session import Session, SessionPhase, SessionStatus, file_word
-from inspector.timebase import format_instant, format_local_time
+from inspector.timebase import NS_PER_SECOND, format_instant, format_local_time
 from inspector.tokens import SIZES
 
 from ..actions.actions import ActionSet
@@ -66,6 +66,8 @@ _LEAST_WITH_FIND: Final = 1100
 _LEAST_WITH_WORDS: Final = 960
 #: Milliseconds after which a press of a button counts as long.
 _LONG_PRESS_MS: Final = 400
+#: Of a file that is shorter than this, milliseconds say too little.
+_SHORT_NS: Final = NS_PER_SECOND // 10
 _TIME_TEXT, _SMALL_TEXT = 16, 11
 #: Shown after the time where no frames can be counted.
 _PHASE_WORDS: Final = {
@@ -447,10 +449,11 @@ class TransportBar(QWidget):
 
     def _refresh_time(self, bridge: SessionBridge, session: Session) -> None:
         shown = bridge.shown
-        self.time_button.set_text(format_local_time(bridge.shown_ns))
+        decimals = self._decimals(session)
+        self.time_button.set_text(format_local_time(bridge.shown_ns, decimals))
         tip = f"{_SESSION_TIME}\nClick to go to another."
         if session.is_recorded:
-            end = format_instant(session.timeline.at_ns)
+            end = format_instant(session.timeline.at_ns, decimals)
             tip = f"The instant that is shown; the {file_word(session)} ends at {end}"
         if tip != self.time_button.toolTip():
             self.time_button.setToolTip(tip)
@@ -462,13 +465,19 @@ class TransportBar(QWidget):
         word = _LOOKING_BACK if is_past else _PHASE_WORDS.get(bridge.status.phase, "")
         self._refresh_frame_rate(session, shown, "" if session.is_recorded else word)
 
+    def _decimals(self, session: Session) -> int:
+        """Return the decimals of instants: microseconds of a short file, where there is room."""
+        is_short = session.is_recorded and session.timeline.at_ns < _SHORT_NS
+        has_room = self.width() >= _LEAST_WITH_WORDS * text_scale(self)
+        return 6 if is_short and has_room else 3
+
     def _refresh_frame_rate(self, session: Session, shown: Timeline, word: str) -> None:
         is_live = not (word or session.is_recorded)
         measured = measured_frame_rate(shown) if is_live else None
         unit = "turns/s" if session.waits else "fps"
         text = word or (f"{measured:,.0f} {unit}" if measured is not None else "")
         if session.is_recorded:
-            text = f"of {format_local_time(session.timeline.at_ns)}"
+            text = f"of {format_local_time(session.timeline.at_ns, self._decimals(session))}"
         if text == self.fps_button.text():
             return
         self.fps_button.set_text(text)

@@ -235,6 +235,32 @@ def test_that_of_a_file_there_is_no_rate_and_no_recording(played: Bar) -> None:
 
 
 @pytest.mark.parametrize(
+    ("length_ns", "pixels", "text"),
+    [
+        (2_345_678, 1600, "00:00.002345"),
+        (99_999_999, 1600, "00:00.099999"),
+        (100_000_000, 1600, "00:00.100"),
+        (2_345_678, 300, "00:00.002"),
+    ],
+)
+def test_that_instants_of_a_short_file_have_microseconds_where_there_is_room(
+    played: Bar, length_ns: int, pixels: int, text: str
+) -> None:
+    session = PlayedSession()
+    session.is_recorded = True
+    session.run_to_ms(length_ns / 1e6)
+    played.bar.setFixedWidth(pixels)
+
+    played.bridge.set_session(session)
+    played.look()
+    played.bridge.set_playhead(length_ns)
+    played.bar.refresh_numbers()
+
+    assert played.bar.time_button.text() == text
+    assert played.bar.fps_button.text() == f"of {text}"
+
+
+@pytest.mark.parametrize(
     "text", ["0", "-60", "1e9", "sixty", "1/0", "nan", "1e999999999", "9" * 5_000]
 )
 def test_that_no_frame_rate_is_refused_with_a_reason(text: str) -> None:
