@@ -77,6 +77,8 @@ def graph_options(
             title=options.title,
             measure=options.measure or measure,
             budgets_ms=budgets_ms,
+            # Other tools do not write it into their files.
+            knows_refresh=bool(options.budget) or frame_rate is not None,
             stacked=options.stacked,
             theme=options.theme,
             width_pt=width_pt,

@@ -77,6 +77,8 @@ class ExportOptions(Struct, frozen=True):
         title: Title of the graph; by default the name of the scene.
         measure: Time of a frame that the line shows.
         budgets_ms: Frame-time budgets, each a labelled line.
+        knows_refresh: Whether the first budget is the time between two refreshes of the screen; if
+            not, it is unknown.
         stacked: Whether the phases of the frame are drawn as areas below the line.
         theme: Colours on white or on near-black.
         width_pt: Width of the picture in points (1/72 inch).
@@ -93,6 +95,7 @@ class ExportOptions(Struct, frozen=True):
     title: str = ""
     measure: Measure = "interval"
     budgets_ms: tuple[float, ...] = DEFAULT_BUDGETS_MS
+    knows_refresh: bool = True
     stacked: bool = False
     theme: ThemeName = "light"
     width_pt: float = DEFAULT_SIZE_PT[0]

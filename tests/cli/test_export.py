@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -137,6 +138,24 @@ def test_that_a_place_where_nothing_can_be_written_is_refused_before_the_run(
 
     assert code == ExitCode.FAILED
     assert "Cannot write /proc/a.csv" in err
+
+
+def test_that_a_report_on_frames_of_an_unknown_refresh_rate_counts_no_refreshes(
+    run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_text("MsBetweenPresents\n16.7\n40\n16.7\n")
+
+    def missed(arguments: str) -> list[str]:
+        assert run(f"export a.csv -o a.html --overwrite {arguments}")[0] == ExitCode.OK
+        page = (tmp_path / "a.html").read_text("utf-8")
+        cells = page[page.index("Missed refreshes<") :].split("</tr>")[0]
+        return re.findall(r">([^<>]+)<", cells)
+
+    assert missed("")[:2] == [
+        "-",
+        "The refresh rate is unknown: give it as a budget, such as 60fps.",
+    ]
+    assert missed("--budget 60fps")[0] == "2"
 
 
 def test_that_one_frame_is_one_frame(run: Run) -> None:

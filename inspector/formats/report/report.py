@@ -34,6 +34,7 @@ from inspector.formats.series import series_of
 from inspector.timebase import format_duration
 from inspector.tokens import ThemeName
 
+_NO_REFRESH: Final = "The refresh rate is unknown: give it as a budget, such as 60fps."
 SOFTWARE: Final = f"Timeline Inspector {inspector.__version__}"
 #: Height of the graph on a page, as a share of its width.
 _GRAPH_ASPECT: Final = 0.62
@@ -198,13 +199,15 @@ def _about(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -
 
 
 def _statistics(frames: FrameTimes, options: ExportOptions) -> ReportSection:
-    refresh_ms = options.budgets_ms[0] if options.budgets_ms else None
+    knows_refresh = options.knows_refresh and options.budgets_ms
+    refresh_ms = options.budgets_ms[0] if knows_refresh else None
     counted, left_out = options.counted(frames)
     series = series_of(counted, options.measure, refresh_ms)
     rows, former = [], None
     for value in metric_values(series):
         tool = value.metric.tool or "Timeline Inspector"
-        formula = value.why_not or value.metric.formula
+        lacks_refresh = value.metric.needs_refresh and refresh_ms is None
+        formula = _NO_REFRESH if lacks_refresh else value.why_not or value.metric.formula
         rows.append((tool if tool != former else "", value.metric.name, value.text, formula))
         former = tool
     against = "" if refresh_ms is None else f" Hitches and jank are against {refresh_ms:.4g} ms."
