@@ -232,7 +232,7 @@ class FixedRateLoop:
         clock = self.clock
         now_ns = clock.time_ns
         if now_ns == self._set_at_ns and self.on_reduced_precision is not None:
-            self._tell(self.on_reduced_precision)
+            self._notify(self.on_reduced_precision)
             if not self._wants_timer:
                 return
         self._set_at_ns = now_ns
@@ -241,7 +241,7 @@ class FixedRateLoop:
             self._catch_up(now_ns, late_ns)
             return
         if late_ns > 0 and self.on_missed is not None:
-            self._tell(self.on_missed, late_ns)
+            self._notify(self.on_missed, late_ns)
             if not self._wants_timer:
                 return
         if late_ns > 0:
@@ -261,7 +261,7 @@ class FixedRateLoop:
         else:
             timer.report_as(self.number)
 
-    def _tell(self, told: Callable[..., object], *args: int) -> None:
+    def _notify(self, told: Callable[..., object], *args: int) -> None:
         """Call a notification; the loop continues even if it fails."""
         self._is_in_call = True
         try:

@@ -312,7 +312,7 @@ class HostedSession(UniformSession):
         """Draw the picture, and carry out the actions of breakpoint hits; called by the run."""
         if after_frame and self.pictures.is_wanted:
             self._draw()
-        if self._run.breakpoints.is_looking:
+        if self._run.breakpoints.is_any_enabled:
             act_on_hits(self._run, after_frame=after_frame)
 
     def end_wake(self) -> None:

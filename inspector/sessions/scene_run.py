@@ -268,7 +268,7 @@ class SceneRun:
 
         Otherwise :meth:`watch` does this when the first one is set.
         """
-        if self.breakpoints.is_looking:
+        if self.breakpoints.is_any_enabled:
             self.fold()
             self.breakpoints.watch(self.log, self.timeline)
 
@@ -347,7 +347,7 @@ class SceneRun:
         self.leave_if_forked()
         if known is not None:
             known.calls_ns += own_ns
-        if self.sampler is not None and self.breakpoints.is_looking:
+        if self.sampler is not None and self.breakpoints.is_any_enabled:
             self._note_seen(self.sampler.seen_so_far(self.tree.now_ns, self.log.intern))
         self.check_breakpoints(after_frame=True)
         # The time and the events of the check are not the scene's.

@@ -49,7 +49,7 @@ class Watched:
     def frame(self, interval_ms: int = 16) -> list[str]:
         self.tree.run_to(self.tree.now_ns + interval_ms * MS)
         self.director.run_frame(interval_ms * MS)
-        return [f"{hit.frame}: {hit.text}" for hit in self.breakpoints.look()]
+        return [f"{hit.frame}: {hit.text}" for hit in self.breakpoints.check()]
 
 
 def test_that_a_timer_that_fires_belongs_to_the_frame_it_fires_before() -> None:
@@ -95,7 +95,7 @@ def test_that_one_that_is_for_once_is_off_afterwards() -> None:
     found = scene.breakpoints.get(number)
     assert found is not None
     assert not found.is_enabled
-    assert not scene.breakpoints.is_looking
+    assert not scene.breakpoints.is_any_enabled
 
 
 def test_that_a_frame_time_above_the_limit_is_a_hit_in_that_frame() -> None:
@@ -250,10 +250,10 @@ def test_that_a_long_turn_is_hit_at_its_end_and_tells_what_was_seen_during_it() 
 
     for until_ms in range(10, 251, 10):
         program.sample(*STACK, until_ms=until_ms, begins=until_ms == 10)
-        assert breakpoints.look() == []
+        assert breakpoints.check() == []
     ended_ns = DUE_NS + 250 * MS
     program.log.append((ended_ns, FRAME_ENDED, LOOP, 300 * MS, 250 * MS))
-    (hit,) = breakpoints.look()
+    (hit,) = breakpoints.check()
 
     assert hit.at_ns == ended_ns
     assert hit.text == SEEN.format("250 ms") + STACK_SEEN.format(25)
@@ -264,7 +264,7 @@ def test_that_a_turn_within_the_limit_is_no_hit() -> None:
     breakpoints = _turns_over(program)
     program.log.append((DUE_NS, FRAME_ENDED, LOOP, 300 * MS, 100 * MS))
     program.log.append((DUE_NS, LOOP_FRAME_ENDED, LOOP, 300 * MS, 99 * MS))
-    assert breakpoints.look() == []
+    assert breakpoints.check() == []
 
 
 def test_that_a_turn_of_a_loop_that_reports_none_is_as_long_as_it_was_sampled() -> None:
@@ -273,9 +273,9 @@ def test_that_a_turn_of_a_loop_that_reports_none_is_as_long_as_it_was_sampled() 
 
     for until_ms in range(10, 141, 10):
         program.sample(*STACK, until_ms=until_ms, begins=until_ms == 10)
-    assert breakpoints.look() == []
+    assert breakpoints.check() == []
     program.sample(until_ms=144, covers_ms=4, flags=SAW_END)
-    (hit,) = breakpoints.look()
+    (hit,) = breakpoints.check()
 
     assert hit.text == SEEN.format("144 ms") + STACK_SEEN.format(14)
 
@@ -284,5 +284,5 @@ def test_that_a_long_turn_without_samples_claims_nothing_of_it() -> None:
     program = Program()
     breakpoints = _turns_over(program)
     program.log.append((DUE_NS, LOOP_FRAME_ENDED, LOOP, 300 * MS, 120 * MS))
-    (hit,) = breakpoints.look()
+    (hit,) = breakpoints.check()
     assert hit.text == "a turn or frame takes longer than 100 ms: it took 120 ms"

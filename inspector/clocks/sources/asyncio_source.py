@@ -110,14 +110,14 @@ class AsyncioTimeSource:
             return
         self._armed_ns = at_ns
         at_s = self._origin_s + at_ns / NS_PER_SECOND + self._early_s
-        self._handle = self._loop.call_at(at_s, self._look)
+        self._handle = self._loop.call_at(at_s, self._wake_if_due)
 
     def _disarm(self) -> None:
         if self._handle is not None:
             self._handle.cancel()
             self._handle = None
 
-    def _look(self) -> None:
+    def _wake_if_due(self) -> None:
         """Wake the callback if it is time, and arm for the next request."""
         self.wakes += 1
         self._handle = None

@@ -33,7 +33,7 @@ class RenderingScene:
     def __repr__(self) -> str:
         return f"<RenderingScene {self.name!r}>"
 
-    def tell(self, *messages: SceneMessage) -> None:
+    def send_messages(self, *messages: SceneMessage) -> None:
         """Send messages to the scene, in this order."""
         for message in messages:
             if self.on_message is not None:
@@ -78,15 +78,17 @@ class RenderingStack:
         if self.next is None:
             return
         if self.running is not None:
-            self.running.tell(SceneMessage.EXIT_BEGUN, SceneMessage.EXIT)
+            self.running.send_messages(SceneMessage.EXIT_BEGUN, SceneMessage.EXIT)
             if self._is_cleanup_due:
-                self.running.tell(SceneMessage.CLEANUP)
+                self.running.send_messages(SceneMessage.CLEANUP)
         self.running, self.next = self.next, None
-        self.running.tell(SceneMessage.ENTER, SceneMessage.ENTER_FINISHED)
+        self.running.send_messages(SceneMessage.ENTER, SceneMessage.ENTER_FINISHED)
 
     def clear(self) -> None:
         """Let the running scene leave, and drop all scenes."""
         if self.running is not None:
-            self.running.tell(SceneMessage.EXIT_BEGUN, SceneMessage.EXIT, SceneMessage.CLEANUP)
+            self.running.send_messages(
+                SceneMessage.EXIT_BEGUN, SceneMessage.EXIT, SceneMessage.CLEANUP
+            )
         self.running = self.next = None
         self.scenes.clear()

@@ -130,7 +130,7 @@ class CreatorReports:
             life = LifeCycle.STARTED
         else:
             life = LifeCycle.NEW if known.life in (None, LifeCycle.NEW) else LifeCycle.DISABLED
-        self._say(known, life, is_off=not node.active)
+        self._report_state(known, life, is_off=not node.active)
 
     def component_changed(self, component: Component) -> None:
         """Report the changes of a component's life cycle, and the component the first time."""
@@ -149,7 +149,9 @@ class CreatorReports:
             known.number = self._reporter.add(known, MemberKind.COMPONENT, name, above_number)
             self._reporter.introduce(component, known.number)
             self._reporter.set(known.number, Field.ORDER, component.execution_order)
-        self._say(known, _LIVES.get(component.state, LifeCycle.NEW), is_off=not life.is_enabled)
+        self._report_state(
+            known, _LIVES.get(component.state, LifeCycle.NEW), is_off=not life.is_enabled
+        )
 
     def life_changed(self, subject: Destroyable) -> None:
         if isinstance(subject, Component):
@@ -157,7 +159,9 @@ class CreatorReports:
         else:
             self.node_changed(subject)
 
-    def _say(self, known: NodeControl | ComponentControl, life: LifeCycle, *, is_off: bool) -> None:
+    def _report_state(
+        self, known: NodeControl | ComponentControl, life: LifeCycle, *, is_off: bool
+    ) -> None:
         if known.is_off != is_off:
             known.is_off = is_off
             self._reporter.set_paused(known.number, paused=is_off)

@@ -110,7 +110,7 @@ def serve() -> None:
     Thread(target=_end_with_parent, daemon=True).start()
     reported_s = 0.0
 
-    def tell(news: _News) -> None:
+    def send(news: _News) -> None:
         pickle.dump(news, answers)
         answers.flush()
 
@@ -118,7 +118,7 @@ def serve() -> None:
         nonlocal reported_s
         if perf_counter() - reported_s >= _REPORT_EVERY_S:
             reported_s = perf_counter()
-            tell(done)
+            send(done)
 
     path, displays = what
     try:
@@ -126,7 +126,7 @@ def serve() -> None:
     except InspectorError as error:
         answer = str(error)
     with contextlib.suppress(BrokenPipeError):
-        tell(answer)
+        send(answer)
 
 
 def _end_with_parent() -> None:

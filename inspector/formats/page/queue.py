@@ -71,7 +71,9 @@ class Queue:
         timeline = self._history.state_before(first)
         timeline.frames = self._frames
         timeline.leave_out(OF_FRAMES)
-        self._look(timeline, _all_calls(timeline), max(timeline.at_ns, self._start_ns), first)
+        self._add_changes(
+            timeline, _all_calls(timeline), max(timeline.at_ns, self._start_ns), first
+        )
         cursor = first
         for start in range(first, end, _AT_ONCE):
             block = self._history.events(start, min(start + _AT_ONCE, end))
@@ -81,7 +83,9 @@ class Queue:
                 timeline.apply_all(together)
                 timeline.set_present(at_ns)
                 cursor += len(together)
-                self._look(timeline, [*before, *self._affected(timeline, together)], at_ns, cursor)
+                self._add_changes(
+                    timeline, [*before, *self._affected(timeline, together)], at_ns, cursor
+                )
 
     def _affected(self, timeline: Timeline, events: Sequence[RawEvent]) -> Iterator[int]:
         """Yield the keys of the calls that events may change, as far as the timeline knows them."""
@@ -119,7 +123,9 @@ class Queue:
         branch = timeline.members.branch(number)
         yield from (-each.id for each in branch if each.kind in FRAME_TIMERS)
 
-    def _look(self, timeline: Timeline, keys: Iterable[int], at_ns: int, cursor: int) -> None:
+    def _add_changes(
+        self, timeline: Timeline, keys: Iterable[int], at_ns: int, cursor: int
+    ) -> None:
         """Add the state of calls from an instant on, if it differs from the state before."""
         for key in dict.fromkeys(keys):
             state = self._state(timeline, key, cursor)

@@ -205,7 +205,7 @@ class ProbeLink:
         except WireError as error:
             reason = f"it does not follow the protocol: {error.message}"
             logger.info("a program does not follow the protocol: %s", error.message)
-            self._say_goodbye(error.message)
+            self._send_goodbye(error.message)
         except _FinishedError as end:
             reason = str(end)
         finally:
@@ -339,7 +339,7 @@ class ProbeLink:
     def _turn(self) -> None:
         """Receive what comes within ``_TURN_S``, and send what is due."""
         if self._wants_end:
-            self._say_goodbye(self._wants_end)
+            self._send_goodbye(self._wants_end)
             raise _FinishedError(self._wants_end)
         before_ns = self._now_ns()
         if self._acceptor.waiting_bytes > _MOST_WAITING_BYTES:
@@ -406,7 +406,7 @@ class ProbeLink:
     def _send(self, message: dict[str, Any]) -> None:
         self._connection.send(JSON, packed_json(message))
 
-    def _say_goodbye(self, reason: str) -> None:
+    def _send_goodbye(self, reason: str) -> None:
         with suppress(ConnectionClosedError):
             self._send(notification("Link.bye", {"reason": reason}))
 

@@ -524,10 +524,10 @@ class AttachedSession:
         for program in self._joined.attached():
             program.hold_after_turn(longest_ns, self._target.number)
             program.watch_tasks(self._tasks_every_ns)
-        if not self.breakpoints.is_looking:
+        if not self.breakpoints.is_any_enabled:
             return
         self._target.watch()
-        for hit in self.breakpoints.look():
+        for hit in self.breakpoints.check():
             self._act_on(hit)
 
     def _act_on(self, hit: BreakpointHit) -> None:

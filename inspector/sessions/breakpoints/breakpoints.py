@@ -46,7 +46,7 @@ class BreakpointHit(Struct, frozen=True):
 class Breakpoints:
     """The breakpoints of a session with their hit counts, and the check of new events.
 
-    Without an enabled breakpoint, :meth:`look` costs one test; otherwise it goes once through the
+    Without an enabled breakpoint, :meth:`check` costs one test; otherwise it goes once through the
     events since the last call.
     """
 
@@ -61,7 +61,7 @@ class Breakpoints:
         self._reader: EventReader | None = None
         self._stacks: _Stacks | None = None
         self._cursor = 0
-        self.is_looking = False  # Whether any breakpoint is enabled
+        self.is_any_enabled = False  # Whether any breakpoint is enabled
         # How long a turn or frame may take before a breakpoint holds the program, 0 for no limit
         self.longest_turn_ns = 0
         self.version = 0
@@ -135,9 +135,9 @@ class Breakpoints:
             for number, found in self._by_number.items()
             if found.is_enabled
         ]
-        self.is_looking = bool(self._conditions)
+        self.is_any_enabled = bool(self._conditions)
         self._limit_turns()
-        if not self.is_looking:
+        if not self.is_any_enabled:
             self._reader = self._stacks = None
 
     def _limit_turns(self) -> None:
@@ -162,7 +162,7 @@ class Breakpoints:
     def is_watching(self) -> bool:
         return self._reader is not None
 
-    def look(self, besides: Container[int] = ()) -> list[BreakpointHit]:
+    def check(self, besides: Container[int] = ()) -> list[BreakpointHit]:
         """Check the events since the last call; returns the hits with an action.
 
         The breakpoints numbered in ``besides`` are left out.

@@ -25,7 +25,7 @@ def act_on_hits(run: SceneRun, *, after_frame: bool) -> None:
         return
     done: set[int] = set()
     last_frame = run.frames_run - after_frame
-    while hits := run.breakpoints.look(done):
+    while hits := run.breakpoints.check(done):
         done.update(hit.number for hit in hits)
         for hit in hits:
             # An event that was caused by a hit belongs to the frame of that hit.

@@ -226,7 +226,7 @@ def test_that_ending_a_held_program_behind_a_shell_ends_the_session(tmp_path: Pa
     (tmp_path / "game.py").write_text("import time\nwhile True:\n    time.sleep(0.01)\n")
     told: list[str] = []
     shell = ("sh", "-c", f"trap '' TERM; {sys.executable} game.py | cat")
-    session = AttachedSession(Launch(shell, tmp_path, grace_s=0.2, tell=told.append))
+    session = AttachedSession(Launch(shell, tmp_path, grace_s=0.2, on_note=told.append))
     try:
         settle(session, session.own_clocks)
         session.submit(Hold())

@@ -73,7 +73,7 @@ class Launch:
     is_bound: bool = False  # Whether it ends with the inspector, even if that is killed
     grace_s: float = GRACE_S  # How long it has to end by itself before it is killed
     # Called in any thread with sentences about its end.
-    tell: Callable[[str], object] = field(default=_nothing, compare=False, repr=False)
+    on_note: Callable[[str], object] = field(default=_nothing, compare=False, repr=False)
 
     @property
     def title(self) -> str:
@@ -185,17 +185,17 @@ class Launched:
             self._slow = {} if self._host else {each: title_of(each) for each in pids}
             seconds = f"{max(float(values[0]), 0):.0f} s"
             asked = f"Asked to end (SIGTERM): {self._listed(pids)}."
-            self._tell(f"{asked} What still runs in {seconds} is killed.")
+            self._report(f"{asked} What still runs in {seconds} is killed.")
         elif word == "killed" and values:
             seconds = f"{self._door.grace_s:g} s"
-            self._tell(f"Killed (SIGKILL) after {seconds}: {self._listed(map(int, values))}.")
+            self._report(f"Killed (SIGKILL) after {seconds}: {self._listed(map(int, values))}.")
 
     def _listed(self, pids: Iterable[int]) -> str:
         return ", ".join(self._slow.get(each, f"process {each}") for each in pids)
 
-    def _tell(self, sentence: str) -> None:
+    def _report(self, sentence: str) -> None:
         self.note = sentence
-        self._door.tell(sentence)
+        self._door.on_note(sentence)
 
     def _close(self) -> int:
         code = self._wait()

@@ -92,9 +92,9 @@ class Supervisor:
         try:
             self._pid = os.posix_spawn(executable, argv, os.environ, setsigdef=_OF_PYTHON)
         except OSError as error:
-            self._say(f"error {error.errno}")
+            self._send_line(f"error {error.errno}")
             return
-        self._say(f"pid {self._pid}")
+        self._send_line(f"pid {self._pid}")
         asked: list[int] | None = None
         while asked is None and self._is_connected and self._reap():
             # Only on Linux does a signal report the end of an orphan.
@@ -128,7 +128,7 @@ class Supervisor:
                 _signal(left - first, signal.SIGTERM)
             if not is_said and now_s >= slow_s:
                 is_said = True
-                self._say(f"slow {until_s - now_s:.1f} {_listed(left)}")
+                self._send_line(f"slow {until_s - now_s:.1f} {_listed(left)}")
             self._wait(_LOOKED_EVERY_S)
             self._asked()
 
@@ -140,7 +140,7 @@ class Supervisor:
             killed |= left
             _signal(left, signal.SIGKILL)
             self._wait(_LOOKED_EVERY_S)
-        self._say(f"killed {_listed(killed)}")
+        self._send_line(f"killed {_listed(killed)}")
 
     def _reap(self) -> bool:
         with suppress(ChildProcessError):
@@ -151,7 +151,7 @@ class Supervisor:
                 if pid == self._pid:
                     self._has_exited = True
                     code = os.waitstatus_to_exitcode(status)
-                    self._say(f"exit {code} {len(self._family())}")
+                    self._send_line(f"exit {code} {len(self._family())}")
         return not self._has_exited or bool(self._family())
 
     def _family(self) -> set[int]:
@@ -188,7 +188,7 @@ class Supervisor:
                 found.add(pid)
         return found
 
-    def _say(self, line: str) -> None:
+    def _send_line(self, line: str) -> None:
         with suppress(OSError):
             self._inspector.sendall(f"{line}\n".encode())
 

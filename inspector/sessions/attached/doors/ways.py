@@ -41,7 +41,7 @@ class Way:
         return sum(map(bool, ways)) + (self.listen_websocket is not None)
 
     def door(
-        self, tell: Callable[[str], object], on_listening: Callable[[str, str], None]
+        self, on_note: Callable[[str], object], on_listening: Callable[[str, str], None]
     ) -> Door | None:
         """Return the door, ``None`` if no way is named."""
         if self.dial:
@@ -52,21 +52,21 @@ class Way:
             return Browser(self.browser, self.hold, self.grant, headless=self.headless)
         if self.listen_websocket is not None:
             return PageListener(self.listen_websocket, self.origin)
-        return self._door_of_program(tell)
+        return self._door_of_program(on_note)
 
-    def _door_of_program(self, tell: Callable[[str], object]) -> Door | None:
+    def _door_of_program(self, on_note: Callable[[str], object]) -> Door | None:
         hosts = hosts_named(self.ssh, self.exec)
         if len(hosts) > 1 and not self.launch.argv:
             message = "Name one host, or a program to be launched on each."
             raise AttachError(message)
         if self.pid and hosts:
-            return OnHost(hosts[0], pid=self.pid, grant=self.grant, tell=tell)
+            return OnHost(hosts[0], pid=self.pid, grant=self.grant, on_note=on_note)
         if self.pid:
             return door_of_process(self.pid, self.grant)
         if not self.launch.argv:
             return None
-        launch = replace(self.launch, tell=tell)
-        elsewhere = on_hosts(self.ssh, self.exec, launch, tell)
+        launch = replace(self.launch, on_note=on_note)
+        elsewhere = on_hosts(self.ssh, self.exec, launch, on_note)
         if elsewhere is None:
             # Raises here if there is no such program, before a window opens.
             launch.program()

@@ -161,7 +161,7 @@ def test_that_a_program_that_ends_in_good_order_has_its_workers_until_then(folde
         "while :; do sleep 0.01; done\n"
     )
     told: list[str] = []
-    launched = Launch(("bash", "master"), folder, tell=told.append).open(StandIn())
+    launched = Launch(("bash", "master"), folder, on_note=told.append).open(StandIn())
     _pids(folder)
 
     launched.end()
@@ -174,7 +174,7 @@ def test_that_a_program_that_does_not_end_is_killed_after_its_grace_and_that_is_
     folder: Path,
 ) -> None:
     told: list[str] = []
-    door = Launch(("sh", "-c", "trap '' TERM; ./leaf"), folder, grace_s=0.2, tell=told.append)
+    door = Launch(("sh", "-c", "trap '' TERM; ./leaf"), folder, grace_s=0.2, on_note=told.append)
     launched = door.open(StandIn())
     _pids(folder)
 

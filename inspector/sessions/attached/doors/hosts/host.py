@@ -64,10 +64,12 @@ class Host(Struct, frozen=True):
         return cls(name, command, command, is_named_there=True)
 
     def line(
-        self, settings: dict[str, Any], probes: _Probes | None, tell: Callable[[str], object]
+        self, settings: dict[str, Any], probes: _Probes | None, on_note: Callable[[str], object]
     ) -> HostLine:
         commands, is_named_there = (self.command, self.again), self.is_named_there
-        line = HostLine(self.name, commands, settings, probes, tell, is_named_there=is_named_there)
+        line = HostLine(
+            self.name, commands, settings, probes, on_note, is_named_there=is_named_there
+        )
         line.open()
         return line
 
@@ -91,7 +93,7 @@ class OnHost(Struct, frozen=True):
     launch: Launch | None = None  # What to launch; ``None`` for a running process
     pid: int = 0
     grant: Grant = "full"  # What the inspector may do in it
-    tell: Callable[[str], object] = len  # Called in any thread with sentences about the line
+    on_note: Callable[[str], object] = len  # Called in any thread with sentences about the line
 
     @property
     def title(self) -> str:
@@ -100,7 +102,7 @@ class OnHost(Struct, frozen=True):
 
     def open(self, acceptor: ProbeAcceptor) -> Opened:
         probes = _Probes(acceptor)
-        line = self.host.line(self._settings(acceptor), probes, self.tell)
+        line = self.host.line(self._settings(acceptor), probes, self.on_note)
         if self.launch is not None:
             return self._launched(self.launch, line, probes)
         return _JoinedThere(self, line)
@@ -136,11 +138,14 @@ def hosts_named(by_ssh: Sequence[str], by_command: Sequence[str]) -> list[Host]:
 
 
 def on_hosts(
-    by_ssh: Sequence[str], by_command: Sequence[str], launch: Launch, tell: Callable[[str], object]
+    by_ssh: Sequence[str],
+    by_command: Sequence[str],
+    launch: Launch,
+    on_note: Callable[[str], object],
 ) -> Door | None:
     """Return the door to a program on the hosts that options name; ``None`` if they name none."""
     hosts = hosts_named(by_ssh, by_command)
-    doors = tuple(OnHost(host, launch, tell=tell) for host in hosts)
+    doors = tuple(OnHost(host, launch, on_note=on_note) for host in hosts)
     return Together(doors) if len(doors) > 1 else next(iter(doors), None)
 
 

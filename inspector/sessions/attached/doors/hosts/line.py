@@ -104,7 +104,7 @@ class HostLine:
         commands: tuple[tuple[str, ...], tuple[str, ...]],
         settings: dict[str, Any],
         channels: Channels | None,
-        tell: Callable[[str], object],
+        on_note: Callable[[str], object],
         *,
         is_named_there: bool = False,
     ) -> None:
@@ -112,7 +112,7 @@ class HostLine:
 
         Args:
             commands: The commands that run a Python there: the first time, and to reconnect.
-            tell: Called in any thread with sentences about the line.
+            on_note: Called in any thread with sentences about the line.
             is_named_there: Whether the host's own name says more than ``name``.
         """
         # A sentence that says why the line has ended, or why there is no probe; empty for none
@@ -122,7 +122,7 @@ class HostLine:
         self._first, self._again = commands
         self._channels = channels
         self._settings = settings
-        self._tell = tell
+        self._on_note = on_note
         self._records = Records()
         self._lock = threading.Lock()
         self._folder = ""
@@ -201,7 +201,7 @@ class HostLine:
             except AttachError as error:
                 if not reason:
                     reason = str(error)
-                    self._tell(
+                    self._on_note(
                         f"The line to {self.name} is down. Programs there go on; trying again."
                     )
                 with self._changed:
@@ -209,7 +209,7 @@ class HostLine:
                 between_s = min(2 * between_s, _MOST_BETWEEN_S)
             else:
                 if reason:
-                    self._tell(
+                    self._on_note(
                         f"The line to {self.name} is back after {monotonic() - down_s:.1f} s."
                     )
                 return connection

@@ -104,7 +104,7 @@ class Relay:
             while not self._is_over:
                 for key, events in self._selector.select(_TURN_S):
                     key.data(events)
-                self._look_at_time()
+                self._check_time()
         finally:
             self._end_program()
             if self._opened is not None:
@@ -157,7 +157,7 @@ class Relay:
         self._flush()
         self._set_full()
 
-    def _say(self, kind: int, channel: int, payload: bytes) -> None:
+    def _send_record(self, kind: int, channel: int, payload: bytes) -> None:
         record = self._records.packed(kind, channel, payload)
         if self._line is not None:
             self._outgoing += record
@@ -209,7 +209,7 @@ class Relay:
         self._probes[probe.number] = probe
         self._had_probe = True
         about = {"pid": _peer(connected)[0], "token": token}
-        self._say(OPENED, probe.number, json.dumps(about).encode())
+        self._send_record(OPENED, probe.number, json.dumps(about).encode())
         self._read_from(connected, lambda _events: self._receive(probe))
 
     def _receive(self, probe: _Probe) -> None:
@@ -220,7 +220,7 @@ class Relay:
         except OSError:
             data = b""
         if data:
-            self._say(DATA, probe.number, data)
+            self._send_record(DATA, probe.number, data)
         else:
             self._close(probe, is_told=True)
 
@@ -244,7 +244,7 @@ class Relay:
         self._forget(probe.socket)
         probe.socket.close()
         if is_told:
-            self._say(CLOSED, probe.number, b"")
+            self._send_record(CLOSED, probe.number, b"")
 
     # ----------------------------------------------------------------- the program
 
@@ -254,7 +254,7 @@ class Relay:
         found = shutil.which(str(folder / argv[0]) if os.sep in argv[0] else argv[0])
         if found is None or not folder.is_dir():
             # The supervisor reports a program that cannot be started in the same way.
-            self._say(SUPERVISOR, 0, b"error %d\n" % errno.ENOENT)
+            self._send_record(SUPERVISOR, 0, b"error %d\n" % errno.ENOENT)
             return
         ours, theirs = socket.socketpair()
         self._supervisor = ours
@@ -280,7 +280,7 @@ class Relay:
         def read(_events: int) -> None:
             data = os.read(descriptor, _READ)
             if data:
-                self._say(OUTPUT, number, data)
+                self._send_record(OUTPUT, number, data)
             else:
                 self._forget(descriptor)
                 self._outputs -= 1
@@ -295,7 +295,7 @@ class Relay:
         except OSError:
             data = b""
         if data:
-            self._say(SUPERVISOR, 0, data)
+            self._send_record(SUPERVISOR, 0, data)
             return
         self._forget(supervisor)
         supervisor.close()
@@ -323,7 +323,7 @@ class Relay:
             answer = self._found(question)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is told
             answer = {"error": str(error) or type(error).__name__}
-        self._say(QUESTION, 0, json.dumps(answer).encode())
+        self._send_record(QUESTION, 0, json.dumps(answer).encode())
 
     def _found(self, question: dict[str, Any]) -> dict[str, Any]:
         if sys.version_info < (3, 11):  # noqa: UP036 - any Python from 3.9 on runs this
@@ -353,7 +353,7 @@ class Relay:
 
     # ------------------------------------------------------------------------ time
 
-    def _look_at_time(self) -> None:
+    def _check_time(self) -> None:
         now_s = monotonic()
         if self._line is not None and now_s - self._heard_s > BROKEN_S:
             self._drop_line()
@@ -375,7 +375,7 @@ class Relay:
             problem = self._opened.problem()
             if problem != self._problem:
                 self._problem = problem
-                self._say(QUESTION, 0, json.dumps({"problem": problem}).encode())
+                self._send_record(QUESTION, 0, json.dumps({"problem": problem}).encode())
         self._end_with_program(now_s)
 
     def _end_with_program(self, now_s: float) -> None:
@@ -391,7 +391,7 @@ class Relay:
         if (self._outputs or self._probes) and now_s - self._left_s < _LEAVES_S:
             return
         self._has_ended = True
-        self._say(END, 0, b"")
+        self._send_record(END, 0, b"")
 
     # ------------------------------------------------------------------- backpressure
 

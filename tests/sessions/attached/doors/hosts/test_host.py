@@ -136,7 +136,7 @@ def _relay(*argv: str) -> Iterator[tuple[Relay, list[tuple[int, bytes]]]]:
     said: list[tuple[int, bytes]] = []
     with tempfile.TemporaryDirectory() as folder:
         relay = Relay(folder, {"argv": argv, "patience_s": 60})
-        relay._say = lambda kind, _channel, payload: said.append((kind, payload))  # type: ignore[assignment, method-assign]
+        relay._send_record = lambda kind, _channel, payload: said.append((kind, payload))  # type: ignore[assignment, method-assign]
         yield relay, said
         for each in (relay._dialled, relay._lines, relay._selector):
             each.close()
@@ -324,7 +324,7 @@ def test_that_no_secret_is_in_a_command_line_or_a_log(
 ) -> None:
     caplog.set_level(0)
     told: list[str] = []
-    door = OnHost(reached.host, _launch(_script(tmp_path, _ASYNCIO)), tell=told.append)
+    door = OnHost(reached.host, _launch(_script(tmp_path, _ASYNCIO)), on_note=told.append)
     session = attached(door)
     _until(session, lambda: session.programs)
     count = len(reached.lines)
@@ -379,7 +379,7 @@ def test_that_a_relay_tells_why_a_program_has_no_probe_each_time_that_changes() 
     with _relay() as (relay, said):
         relay._opened = opened
         for _ in range(5):
-            relay._look_at_time()
+            relay._check_time()
 
     told = [json.loads(payload)["problem"] for _, payload in said]
     assert told == ["It sleeps.", "It has ended.", ""]
@@ -392,7 +392,7 @@ def test_that_a_relay_with_nothing_to_say_is_heard_all_the_same() -> None:
         relay._line = ours
         relay._selector.register(ours, selectors.EVENT_READ, relay._serve_line)
         relay._said_s -= HEARTBEAT_S
-        relay._look_at_time()
+        relay._check_time()
 
         assert theirs.recv(1_000) == relay._records.heartbeat()
 
