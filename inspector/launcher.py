@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector import window_loader
-from inspector.cli.terminal import say_error
+from inspector.cli.terminal import write_error
 from inspector.environment import check_display
 from inspector.errors import InspectorError
 from inspector.exit_codes import ExitCode
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InspectorError as error:
         if sys.stderr is None:  # it is when started without a console on Windows
             return error.exit_code
-        return say_error(error, sys.stderr)
+        return write_error(error, sys.stderr)
 
 
 def _run(arguments: list[str]) -> int:

@@ -17,7 +17,7 @@ from inspector.cli.call_tally import CallTally
 from inspector.cli.progress import Progress
 from inspector.cli.run import check_outputs, put_out, set_rate, start_recording
 from inspector.cli.run_report import ATTACHED, ProbeLine, table
-from inspector.cli.terminal import say, write_json
+from inspector.cli.terminal import write_json, write_notes
 from inspector.commands.transport import Hold, Run
 from inspector.display_text import one_line
 from inspector.errors import AttachError
@@ -55,7 +55,7 @@ class _KeptDoor:
     def open(self, acceptor: ProbeAcceptor) -> Opened:
         self.opened = opened = self.door.open(acceptor)
         if note := getattr(opened, "note", ""):
-            say(self.err, note)
+            write_notes(self.err, note)
         return opened
 
 
@@ -94,7 +94,7 @@ def _door(options: Namespace, err: TextIO) -> Door | None:
         options.hold,
         options.grant,
     )
-    return way.door(partial(say, err), _telling(err))
+    return way.door(partial(write_notes, err), _variables_writer(err))
 
 
 def _launch(options: Namespace) -> Launch:
@@ -109,9 +109,9 @@ def _launch(options: Namespace) -> Launch:
     )
 
 
-def _telling(err: TextIO) -> Callable[[str, str], None]:
-    def tell(address: str, token: str) -> None:
-        say(err, "Start the program with these variables in its environment:")
+def _variables_writer(err: TextIO) -> Callable[[str, str], None]:
+    def write_variables(address: str, token: str) -> None:
+        write_notes(err, "Start the program with these variables in its environment:")
         err.write(
             f"  TIMELINE_PROBE_CONNECT={address}\n"
             f"  {_TOKEN}={token}\n"
@@ -119,7 +119,7 @@ def _telling(err: TextIO) -> Callable[[str, str], None]:
         )
         err.flush()
 
-    return tell
+    return write_variables
 
 
 def _after_window(opened: Opened | None, code: int, err: TextIO) -> int:
@@ -135,7 +135,7 @@ def _after_window(opened: Opened | None, code: int, err: TextIO) -> int:
         return code
     try:
         if opened.poll() is None:
-            say(err, f"{opened.title} goes on; Ctrl+C ends it.")
+            write_notes(err, f"{opened.title} goes on; Ctrl+C ends it.")
         return opened.wait() or ExitCode.OK
     except KeyboardInterrupt:
         opened.end()
@@ -182,11 +182,11 @@ class _Watch:
             if stop is None or self._begun_ns is not None:
                 self._report(is_complete=is_over)
             said = getattr(self._door.opened, "note", "")
-            say(self._err, *(note for note in session.notes if note != said))
+            write_notes(self._err, *(note for note in session.notes if note != said))
             if stop is not None:
                 raise stop
             if not is_over:
-                say(self._err, session.status.message)
+                write_notes(self._err, session.status.message)
         finally:
             self._end()
             session.close()

@@ -21,7 +21,7 @@ from inspector.cli.export import write_each
 from inspector.cli.metric_conditions import MetricCondition, condition_on_change
 from inspector.cli.run_report import table
 from inspector.cli.statistics import stutter_limits
-from inspector.cli.terminal import PROGRAM, say
+from inspector.cli.terminal import PROGRAM, write_notes
 from inspector.display_text import counted, foreign_lines
 from inspector.exit_codes import ExitCode
 from inspector.foreign.files import check_readable
@@ -62,7 +62,7 @@ def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
     for test in tests:
         if test.holds is not False:
             file = f"{test.of.after.name}: " if len(found) > 1 else ""
-            say(err, f"{file}{test.text}")
+            write_notes(err, f"{file}{test.text}")
     if not are_written or any(test.holds for test in tests):
         return ExitCode.FAILED
     return ExitCode.CANNOT_TELL if any(test.holds is None for test in tests) else ExitCode.OK
@@ -92,7 +92,7 @@ def _compared_runs(options: Namespace, err: TextIO) -> Iterator[ComparedRun]:
     runs = []
     for path, column in files:
         runs.append(run_of_file(path, column, options.stream))
-        say(err, *runs[-1].notes)
+        write_notes(err, *runs[-1].notes)
     runs = told_apart(runs, files)
     if options.before is not None:
         yield from runs

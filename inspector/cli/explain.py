@@ -17,7 +17,7 @@ from inspector.analysis.explain.explain import explain
 from inspector.analysis.frame_spans import heaviest_in
 from inspector.analysis.lint.findings import Finding
 from inspector.analysis.lint.rules import findings, kinds
-from inspector.analysis.predict.changes import preview
+from inspector.analysis.predict.command_preview import preview
 from inspector.analysis.predict.forecast import scored_calls
 from inspector.analysis.predict.preview_table import preview_table
 from inspector.analysis.predict.scores import Score
@@ -25,7 +25,7 @@ from inspector.analysis.statistics.frame_budget import FrameBudget, loop_budget,
 from inspector.cli.commands.explain import DEFAULT_REAL_SECONDS, DEFAULT_SECONDS
 from inspector.cli.names import considered_command, find_timer
 from inspector.cli.progress import EndlessCodeNote, Progress
-from inspector.cli.terminal import say, write_json
+from inspector.cli.terminal import write_json, write_notes
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.display_text import counted
@@ -200,7 +200,7 @@ def open_past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[Pa
             message = f"Argument {options.source_argument}: a recording is not run. Omit it."
             raise ArgumentError(message)
         with closing(recording_showing(path, options.stream)) as recording:
-            say(err, *recording.notes)
+            write_notes(err, *recording.notes)
             if not recording.end:
                 raise RecordingError(f"{path} holds no events.")
             rate = rate_in_file(recording.meta.get("frame_rate")) or DEFAULT_FRAME_RATE
@@ -224,7 +224,7 @@ def open_past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[Pa
             run = _run(session, duration_ns, err, host if options.source.is_real else None)
             session.refresh()
             if not run.is_complete:
-                say(err, f"The run ended early. {session.status.message}")
+                write_notes(err, f"The run ended early. {session.status.message}")
             # The run's duration may end slightly before the last event.
             hint = "" if options.source.is_real else _work_hint(session, run)
             history, end_ns = session.history, session.timeline.at_ns

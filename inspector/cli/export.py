@@ -20,7 +20,7 @@ from inspector.cli.graph_options import (
 )
 from inspector.cli.progress import Progress
 from inspector.cli.recordings import export_as_pytest
-from inspector.cli.terminal import say
+from inspector.cli.terminal import write_notes
 from inspector.display_text import counted
 from inspector.errors import CaptureError, ExportError, InspectorError
 from inspector.events.recording import as_far_as_it_goes
@@ -75,7 +75,7 @@ def export(options: Namespace, out: TextIO, err: TextIO) -> int:
             return _export_to(out.buffer, file, options, err)
         written, failed = _export_file(file, options, err)
         out.writelines(f"wrote {each}\n" for each in written)
-        say(err, *failed)
+        write_notes(err, *failed)
         return ExitCode.FAILED if failed else ExitCode.OK
     return _export_each(options, out, err)
 
@@ -221,10 +221,10 @@ def write_each(
             refuse_existing(path, options)
             write(path)
         except InspectorError as error:
-            say(err, error)
+            write_notes(err, error)
             are_written = False
         else:
-            say(err, f"Written: {path}")
+            write_notes(err, f"Written: {path}")
     return are_written
 
 
@@ -318,7 +318,7 @@ def read_frames(
         read = read_frame_file(
             path, column, stream=stream, needs_frames=needs_frames, on_progress=progress.update
         )
-    say(err, *read.notes)
+    write_notes(err, *read.notes)
     return read
 
 

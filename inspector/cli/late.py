@@ -18,7 +18,7 @@ from inspector.analysis.lateness.words import late_call_text, stack_text
 from inspector.cli.commands.late import DEFAULT_SECONDS
 from inspector.cli.explain import Past, open_past
 from inspector.cli.progress import Progress
-from inspector.cli.terminal import say, write_json
+from inspector.cli.terminal import write_json, write_notes
 from inspector.display_text import counted
 from inspector.exit_codes import ExitCode
 from inspector.sessions.attached.doors.door import Door
@@ -65,7 +65,9 @@ def late(options: Namespace, out: TextIO, err: TextIO) -> int:
     if most_ns > options.fail_over:
         return ExitCode.FAILED
     if is_partial:
-        say(err, f"Whether a call was later than {format_duration(options.fail_over)} {_UNKNOWN}.")
+        write_notes(
+            err, f"Whether a call was later than {format_duration(options.fail_over)} {_UNKNOWN}."
+        )
     return ExitCode.CANNOT_TELL if is_partial else ExitCode.OK
 
 
@@ -74,7 +76,7 @@ def _past(options: Namespace, err: TextIO) -> Iterator[Past | WatchedPrograms]:
     if options.program:
         wanted_ns = options.seconds or DEFAULT_SECONDS * NS_PER_SECOND
         launch = launched(options.program)
-        door = on_hosts(options.ssh, options.exec, launch, partial(say, err)) or launch
+        door = on_hosts(options.ssh, options.exec, launch, partial(write_notes, err)) or launch
         with watched(door, wanted_ns, err) as session:
             yield session
         return
@@ -111,7 +113,7 @@ def watched(door: Door, wanted_ns: int, err: TextIO) -> Iterator[WatchedPrograms
                     if passed_ns >= wanted_ns + _AFTER_NS:
                         break
                     progress.update(min(1.0, max(0.0, passed_ns / wanted_ns)))
-        say(err, *session.notes)
+        write_notes(err, *session.notes)
         yield session
     finally:
         session.end_program()

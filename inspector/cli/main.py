@@ -26,7 +26,7 @@ from typing_extensions import override
 from inspector import __version__
 from inspector.cli.command import CommandEntry, Subcommand
 from inspector.cli.commands import COMMANDS
-from inspector.cli.terminal import PROGRAM, say, say_error
+from inspector.cli.terminal import PROGRAM, write_error, write_notes
 from inspector.clocks.failures import RequestedInterrupt
 from inspector.environment import installed_version
 from inspector.errors import InspectorError, SceneError
@@ -197,17 +197,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except KeyboardInterrupt as stop:
         number = stop.number if isinstance(stop, _Terminated) else signal.SIGINT
-        say(sys.stderr, "Interrupted." if number == signal.SIGINT else "Terminated.")
+        write_notes(sys.stderr, "Interrupted." if number == signal.SIGINT else "Terminated.")
         return exit_code_of(number)
     except OSError as error:
         if error.errno not in _NOT_WRITTEN:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         advice = _NOT_WRITTEN[error.errno]
-        say(sys.stderr, f"The output could not be written: {error.strerror}. {advice}.")
+        write_notes(sys.stderr, f"The output could not be written: {error.strerror}. {advice}.")
         return ExitCode.FAILED
     except InspectorError as error:
-        return say_error(error, sys.stderr)
+        return write_error(error, sys.stderr)
     return code
 
 
@@ -216,7 +216,7 @@ class _SayProblem(logging.Handler):
 
     @override
     def emit(self, record: logging.LogRecord) -> None:
-        say(sys.stderr, f"{record.getMessage()} See “{PROGRAM} extensions”.")
+        write_notes(sys.stderr, f"{record.getMessage()} See “{PROGRAM} extensions”.")
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from threading import get_ident
 from time import perf_counter_ns
 from typing import Final, Self, TextIO
 
-from inspector.cli.terminal import say
+from inspector.cli.terminal import write_notes
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.runs.running_code import EntryWatch, running_code
 from inspector.sessions.scene import program_hint
@@ -55,7 +55,7 @@ class EndlessCodeNote:
     def __enter__(self) -> Self:
         self._thread = get_ident()
         self._watch = EntryWatch(
-            self._entry, on_long=self._say, on_over=self._forget, after_s=_ENDLESS_AFTER_S
+            self._entry, on_long=self._write_note, on_over=self._forget, after_s=_ENDLESS_AFTER_S
         )
         return self
 
@@ -70,7 +70,7 @@ class EndlessCodeNote:
         session = self._session
         return () if session is None else (session.frames_run, session.session_ns)
 
-    def _say(self, seconds: float) -> None:
+    def _write_note(self, seconds: float) -> None:
         if self._is_said:
             return
         code = running_code(sys._current_frames().get(self._thread))  # noqa: SLF001
@@ -78,7 +78,7 @@ class EndlessCodeNote:
             self._is_said = True
             twice = "" if code.is_python else ", if need be the second time"
             hint = f" {program_hint(code.module)}" if code.module is not None else ""
-            say(self._err, f"{code.text(seconds)}{hint} Ctrl+C ends it{twice}.")
+            write_notes(self._err, f"{code.text(seconds)}{hint} Ctrl+C ends it{twice}.")
             self._err.flush()
 
     def _forget(self) -> None:

@@ -13,7 +13,7 @@ from msgspec import structs
 from inspector.analysis.instants import InstantError, InstantFinder
 from inspector.cli.graph_options import refuse_existing
 from inspector.cli.progress import EndlessCodeNote
-from inspector.cli.terminal import say, write_json
+from inspector.cli.terminal import write_json, write_notes
 from inspector.display_text import counted
 from inspector.errors import ArgumentError, ExportError, InspectorError
 from inspector.events.annotations import Annotation, AnnotationError, checked
@@ -41,12 +41,14 @@ def replay_recording(options: Namespace, out: TextIO, err: TextIO) -> int:
         _move(recording, scene)
         with EndlessCodeNote(err) as note:
             found = rerun(recording, scene, anyway=options.anyway, on_built=note.watch)
-    say(err, *found.notes)
+    write_notes(err, *found.notes)
     counts = f"{counted(found.events, 'event')}, {counted(found.frames, 'frame')}"
     if found.is_same:
         out.write(f"{scene.name} behaved as recorded: {counts}.\ndigest {found.digest}\n")
         if options.verify and recording.is_partial:
-            say(err, "Whether all of it behaves as recorded cannot be told: events are missing.")
+            write_notes(
+                err, "Whether all of it behaves as recorded cannot be told: events are missing."
+            )
             return ExitCode.CANNOT_TELL
         return ExitCode.OK
     out.write(f"{scene.name} behaved differently: {counts}.\n{found.difference}\n")
@@ -72,7 +74,7 @@ def export_as_pytest(options: Namespace, out: TextIO, err: TextIO) -> int:
 
 def _opened(path: str | Path, err: TextIO) -> Recording:
     recording = open_recording(Path(path))
-    say(err, *recording.notes)
+    write_notes(err, *recording.notes)
     return recording
 
 
@@ -189,7 +191,7 @@ def _span(options: Namespace, former: Annotation | None, err: TextIO) -> tuple[i
     if options.at is None and options.until is None:
         return at_ns, end_ns
     with closing(open_recording(options.file)) as recording:
-        say(err, *recording.notes)
+        write_notes(err, *recording.notes)
         frames = recording.state_before(recording.end).frames
         finder = InstantFinder(recording, frames, recording.last_ns)
         if options.at is not None:

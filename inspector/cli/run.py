@@ -15,7 +15,7 @@ from inspector.cli.call_tally import CallTally
 from inspector.cli.graph_options import graph_options, part_in, refuse_existing, worth_plotting
 from inspector.cli.progress import EndlessCodeNote, Progress
 from inspector.cli.run_report import ProbeLine, RunReport, report_text, report_values, short_line
-from inspector.cli.terminal import say, write_json
+from inspector.cli.terminal import write_json, write_notes
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.commands.clocks import SetRate
 from inspector.display_text import counted
@@ -229,9 +229,13 @@ def _capture_way(options: Namespace, err: TextIO) -> _Way:
         again = ", again and again"
         held = counted(len(times_ns), "frame")
         lasts = format_duration(sum(times_ns))
-        say(err, f"{path.name} holds {held}, {lasts}; it is repeated up to frame {frames:,}.")
+        write_notes(
+            err, f"{path.name} holds {held}, {lasts}; it is repeated up to frame {frames:,}."
+        )
     if frames > _MANY_FRAMES:
-        say(err, "So many frames take minutes. Ctrl+C ends the run, --frames asks for fewer.")
+        write_notes(
+            err, "So many frames take minutes. Ctrl+C ends the run, --frames asks for fewer."
+        )
     return _Way(
         f"frame times of {path.name}{name}{again}",
         SystemTimeSource(),
@@ -292,9 +296,9 @@ def _judge(report: RunReport, status: str, err: TextIO) -> int:
         where = f" ({place})" if place else ""
         what = what.rstrip(".")
         label = short_line(first.label)
-        say(err, f"{times}“{label}”{verb} with {what}{where}.{stopped}")
+        write_notes(err, f"{times}“{label}”{verb} with {what}{where}.{stopped}")
         return ExitCode.FAILED
     if not report.run.is_complete:
-        say(err, f"The run ended early. {status}")
+        write_notes(err, f"The run ended early. {status}")
         return ExitCode.FAILED
     return ExitCode.OK

@@ -21,7 +21,7 @@ from inspector.cli.export import check_knows_inspector, write_each
 from inspector.cli.graph_options import checked_part, part_in
 from inspector.cli.metric_conditions import MetricCondition, condition_on, metric_named
 from inspector.cli.run_report import table
-from inspector.cli.terminal import say, write_json
+from inspector.cli.terminal import write_json, write_notes
 from inspector.display_text import counted
 from inspector.errors import CaptureError, ExportError, InspectorError
 from inspector.exit_codes import ExitCode
@@ -87,7 +87,7 @@ class _Read(Struct, frozen=True):
             return []
         lasts_ns = lasting_ns(frames.at_ns, frames.interval_ns, are_samples=bool(frames.samples))
         read = beside.numbers([each.at for each in beside.quantities])
-        say(err, *filter(None, [damage_in(beside)]))
+        write_notes(err, *filter(None, [damage_in(beside)]))
         found = (
             summary_of(each.name, each.unit, values, lasts_ns, are_frames=not frames.samples)
             for each, values in zip(beside.quantities, read, strict=True)
@@ -145,8 +145,8 @@ def print_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
             out.write(_many_text(files, values) + "\n")
         summarised = zip(files, columns, strict=False)
         out.writelines(f"\n{_columns_text(each.text, found)}\n" for each, found in summarised)
-    say(err, *(each.text for each in checked))
-    say(err, *(f"{text} is left out: {error}" for text, error in unread.items()))
+    write_notes(err, *(each.text for each in checked))
+    write_notes(err, *(f"{text} is left out: {error}" for text, error in unread.items()))
     write = partial(write_statistics, parts, results)
     are_written = write_each(options.outputs, write, options, err)
     return _outcome(checked, unread) if are_written else ExitCode.FAILED
@@ -225,7 +225,7 @@ def _print_zones(options: Namespace, out: TextIO, err: TextIO) -> bool:
             "--assert, --range and --stream."
         )
     zones, notes = sums
-    say(err, *notes)
+    write_notes(err, *notes)
     if options.json:
         write_json(out, {"file": str(path), "zones": [asdict(each) for each in zones]})
         return True
@@ -262,7 +262,7 @@ def stutter_limits(options: Namespace) -> StutterLimits | None:
 def _read(text: str, options: Namespace, err: TextIO) -> _Read:
     path, column = split_column(text)
     file = read_frame_file(path, column, stream=options.stream)
-    say(err, *file.notes)
+    write_notes(err, *file.notes)
     try:
         frames = checked_part(file.frames, part_in(options), options.range)
     except ExportError as error:
@@ -278,7 +278,9 @@ def _read(text: str, options: Namespace, err: TextIO) -> _Read:
     timeless = len(frames) - len(series)
     if timeless:
         takes = "takes" if timeless == 1 else "take"
-        say(err, f"{counted(timeless, 'frame')} that {takes} no time: not in the statistics.")
+        write_notes(
+            err, f"{counted(timeless, 'frame')} that {takes} no time: not in the statistics."
+        )
     if not options.without_outliers:
         return _Read(text, file, series, frames, left_out)
     if file.samples:
@@ -287,7 +289,7 @@ def _read(text: str, options: Namespace, err: TextIO) -> _Read:
     series, found = without_outliers(series)
     # Numbered as in the file, which also counts frames that take no time.
     outliers = structs.replace(found, places=frames.index[frames.interval_ns > 0][found.places])
-    say(err, f"{text}: {outliers.text}. {outliers.ranges_text}".strip())
+    write_notes(err, f"{text}: {outliers.text}. {outliers.ranges_text}".strip())
     return _Read(text, file, series, frames, left_out, outliers)
 
 

@@ -12,7 +12,7 @@ from inspector.exit_codes import ExitCode
 PROGRAM: Final = "timeline-inspector"
 
 
-def say(err: TextIO, *sentences: object) -> None:
+def write_notes(err: TextIO, *sentences: object) -> None:
     """Write sentences on lines of their own, each after the program's name."""
     err.writelines(f"{PROGRAM}: {sentence}\n" for sentence in sentences)
 
@@ -25,8 +25,8 @@ def write_json(out: TextIO, values: object) -> None:
     out.write(json.dumps(values, ensure_ascii=False, indent=2) + "\n")
 
 
-def say_error(error: InspectorError, err: TextIO) -> ExitCode:
-    say(err, error)
+def write_error(error: InspectorError, err: TextIO) -> ExitCode:
+    write_notes(err, error)
     if error.detail:
         err.write(f"\n{error.detail}\n")
     return error.exit_code

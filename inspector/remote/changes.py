@@ -145,11 +145,11 @@ def launch(
 def _by(asked: Asked, way: Way, timeout_s: float, *, keep: bool) -> Later:
     needed: dict[str, str] = {}
 
-    def tell(address: str, token: str) -> None:
+    def hand_over(address: str, token: str) -> None:
         needed.update(TIMELINE_PROBE_CONNECT=address, TIMELINE_PROBE_TOKEN=token)
         asked.worker.wake()
 
-    door = way.door(len, tell)
+    door = way.door(len, hand_over)
     assert door is not None
     return _joined(asked, door, timeout_s, keep=keep, needed=needed)
 

@@ -20,7 +20,7 @@ from inspector.analysis.frame_spans import spans_of
 from inspector.analysis.lateness.late_calls import late_calls
 from inspector.analysis.lateness.words import late_call_text
 from inspector.analysis.lint.rules import findings
-from inspector.analysis.predict.changes import preview
+from inspector.analysis.predict.command_preview import preview
 from inspector.analysis.statistics.frame_budget import FrameBudget, loop_budget
 from inspector.analysis.statistics.metrics import metric_values
 from inspector.analysis.statistics.runs import ComparedRun, differences
@@ -517,11 +517,11 @@ def _run_of(asked: Asked, named: int | str, over_ns: int) -> tuple[ComparedRun, 
     if isinstance(named, str):
         return run_of_file(expanded(named)), None
 
-    def look(opened: OpenSession) -> tuple[ComparedRun, object]:
+    def read_side(opened: OpenSession) -> tuple[ComparedRun, object]:
         make = run_of_session(opened.session, f"{opened.session.title} ({opened.number})")
         return make(lambda _done: None), _late(opened.session.history, over_ns, 100)
 
-    found: tuple[ComparedRun, object] = asked.in_session(named, look)
+    found: tuple[ComparedRun, object] = asked.in_session(named, read_side)
     return found
 
 

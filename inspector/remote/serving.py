@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TextIO
 
-from inspector.cli.terminal import say, write_json
+from inspector.cli.terminal import write_json, write_notes
 from inspector.errors import ArgumentError
 from inspector.exit_codes import ExitCode
 from inspector.remote.methods import schema
@@ -80,7 +80,7 @@ def _serve_unix(handler: RequestHandler, path: Path, err: TextIO) -> None:
     try:
         with closing(listener):
             listener.listen()
-            say(err, f"Listening at {path}; Ctrl+C ends it.")
+            write_notes(err, f"Listening at {path}; Ctrl+C ends it.")
             err.flush()
             while True:
                 connected, _ = listener.accept()

@@ -147,7 +147,7 @@ def test_that_a_forecast_counts_calls_of_a_ticker(session: HostedSession) -> Non
     forecast = Forecast(call_of_kind(session, MemberKind.TICKER_TIMER))
 
     for _ in range(150):
-        forecast.look(session.history, session.timeline)
+        forecast.update(session.history, session.timeline)
         pass_seconds(session, 0.02)
         session.refresh()
 

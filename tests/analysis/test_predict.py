@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.analysis.predict.changes import preview
+from inspector.analysis.predict.command_preview import preview
 from inspector.analysis.predict.forecast import Forecast
-from inspector.analysis.predict.preview import DuePreview, Preview
+from inspector.analysis.predict.preview_result import DuePreview, Preview
 from inspector.analysis.predict.scores import Outcome, score
 from inspector.analysis.predict.timers import Prediction, next_fires, upcoming, waiting
 from inspector.calls.call import CallId
@@ -303,14 +303,14 @@ def test_that_a_forecast_waits_for_a_call_that_the_host_is_late_for() -> None:
     timer = stand.root.set_interval_ns(SECOND, int, delay_ns=70 * MS)
     forecast = Forecast(CallId(timer.id))
     stand.tree.run_to(9_500 * MS)
-    forecast.look(stand.history, stand.timeline())
+    forecast.update(stand.history, stand.timeline())
 
     timeline = late_host(stand)
-    forecast.look(stand.history, timeline)
+    forecast.update(stand.history, timeline)
     assert (forecast.made, forecast.last_false) == (0, None)
 
     stand.tree.run_to(10_250 * MS, observed_ns=10_250 * MS)
-    forecast.look(stand.history, stand.timeline())
+    forecast.update(stand.history, stand.timeline())
 
     assert (forecast.made, forecast.came_true) == (1, 1)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.analysis.predict.changes import preview
+from inspector.analysis.predict.command_preview import preview
 from inspector.analysis.predict.preview_table import preview_table
 from inspector.cli.names import considered_command
 from inspector.commands.clocks import PauseClock, SetRate

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from pathlib import Path
 
-from inspector.analysis.predict.changes import preview
+from inspector.analysis.predict.command_preview import preview
 from inspector.analysis.predict.preview_table import PreviewRow, PreviewTable, preview_table
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.command import Command

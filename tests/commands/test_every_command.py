@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from typing_extensions import override
 
 from inspector.analysis.intervention_list import InterventionList
-from inspector.analysis.predict.changes import preview
+from inspector.analysis.predict.command_preview import preview
 from inspector.clocks.failures import FailurePolicy
 from inspector.commands.clocks import ClockCommand
 from inspector.commands.command import (

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.analysis.predict.changes import preview
+from inspector.analysis.predict.command_preview import preview
 from inspector.clocks import Clock
 from inspector.commands.members import PauseMember, ResumeMember
 from inspector.engines.open_flash import OpenFlashClock

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QPoint, QRect, Qt, Slot
 from PySide6.QtGui import QAction, QFont, QPalette
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QMenu, QWidget
 
-from inspector.analysis.predict.changes import preview
+from inspector.analysis.predict.command_preview import preview
 from inspector.analysis.predict.preview_table import preview_table
 from inspector.clocks.rate import parse_rate
 from inspector.commands.command import Command

@@ -97,7 +97,7 @@ class WhyRows:
             explanation = explain(history, call_id, timeline.at_ns, timeline=timeline, past=past)
             self.subject = without_quotes(explanation.subject)
             if is_live:
-                self._forecast.look(history, timeline)
+                self._forecast.update(history, timeline)
                 scores = tally_rows(self._forecast)
             else:
                 scores = scored_rows(history, timeline, call_id)

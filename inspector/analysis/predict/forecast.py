@@ -30,7 +30,7 @@ class Forecast:
         self.last_false: Score | None = None
         self._open: Prediction | None = None
 
-    def look(self, history: History, timeline: Timeline) -> None:
+    def update(self, history: History, timeline: Timeline) -> None:
         """Decide the open prediction if possible, then predict the next call."""
         if self._open is not None and self._open.at_ns < timeline.at_ns:
             (found,) = score([self._open], history, MOST_EVENTS)

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
-from inspector.analysis.predict.preview import DuePreview, Preview
+from inspector.analysis.predict.preview_result import DuePreview, Preview
 from inspector.display_text import counted
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration, format_instant

@@ -375,11 +375,11 @@ def _pair(
             found.append(_Estimate(values, unknown, unknown, 1.0))
             continue
 
-        def tell(done: float, number: int = number) -> None:
+        def report_progress(done: float, number: int = number) -> None:
             on_progress((number + done) / 2)
 
         random = np.random.default_rng((seed, number))
-        estimate = _within(runs, length, values_of, random, tell)
+        estimate = _within(runs, length, values_of, random, report_progress)
         found.append(_between(runs, estimate, values_of) if is_of_versions else estimate)
     one, other = found
     return _Pair(one, other, why_not)

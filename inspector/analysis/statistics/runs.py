@@ -194,7 +194,9 @@ def differences(
     pairs, found = len(others), []
     for number, after in enumerate(others):
 
-        def tell(from_share: float, share: float, done: float, number: int = number) -> None:
+        def report_progress(
+            from_share: float, share: float, done: float, number: int = number
+        ) -> None:
             on_progress((number + from_share + share * done) / pairs)
 
         sides = (before.runs, after.runs)
@@ -202,17 +204,17 @@ def differences(
         of_frames = 0.4 if with_columns else 0.8
         frames = comparison(
             *(one, other, asked),
-            on_progress=partial(tell, 0.0, of_frames),
+            on_progress=partial(report_progress, 0.0, of_frames),
             pairs=pairs,
             stutter=stutter,
         )
         columns: list[ColumnChange] = []
         if with_columns:
             former_columns, now_columns = ([read[each] for each in side] for side in sides)
-            report = partial(tell, 0.4, 0.4)
+            report = partial(report_progress, 0.4, 0.4)
             columns = column_changes(former_columns, now_columns, report, pairs)
         former, now = ([each.calls for each in side] for side in sides)
-        changes = call_changes(former, now, partial(tell, 0.8, 0.2), pairs)
+        changes = call_changes(former, now, partial(report_progress, 0.8, 0.2), pairs)
         overlap = " ".join(filter(None, starmap(_overlap_text, product(*sides))))
         damage = " ".join(
             f"{run.name}: {column.damage}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from inspector.cli.command import Subcommand
 from inspector.cli.commands.values import add_stream, count
-from inspector.cli.terminal import add_json, say, write_json
+from inspector.cli.terminal import add_json, write_json, write_notes
 from inspector.display_text import counted, one_line
 from inspector.exit_codes import ExitCode
 
@@ -69,11 +69,11 @@ def _run(options: Namespace, out: TextIO, err: TextIO) -> int:
     for text in options.files:
         path, column = split_column(text)
         read = read_frame_file(path, column, stream=options.stream)
-        say(err, *(f"{text}: {note}" for note in read.notes))
+        write_notes(err, *(f"{text}: {note}" for note in read.notes))
         files.append(read.queried(text))
     found = _answer(Query(options.sql, options.limit), files)
     damage = ((each.name, damage_in(each.frames.beside)) for each in files)
-    say(err, *(f"{name}: {told}" for name, told in damage if told))
+    write_notes(err, *(f"{name}: {told}" for name, told in damage if told))
     titles, rows = found.titles, found.rows
     if options.json:
         write_json(out, [dict(zip(titles, map(_plain, row), strict=True)) for row in rows])
@@ -93,7 +93,9 @@ def _run(options: Namespace, out: TextIO, err: TextIO) -> int:
             + "\n"
         )
     if found.has_more:
-        say(err, f"Only {counted(options.limit, 'row is', 'rows are')} shown; --limit takes more.")
+        write_notes(
+            err, f"Only {counted(options.limit, 'row is', 'rows are')} shown; --limit takes more."
+        )
     return ExitCode.OK
 
 

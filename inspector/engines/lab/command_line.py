@@ -13,7 +13,7 @@ from typing import Final, TextIO
 
 from inspector import __version__
 from inspector.cli.progress import Progress
-from inspector.cli.terminal import say
+from inspector.cli.terminal import write_notes
 from inspector.display_text import counted
 from inspector.engines.lab.display import (
     DISPLAY_RATES,
@@ -81,7 +81,7 @@ def run_lab_command(options: Namespace, out: TextIO, err: TextIO) -> int:
         export_lab(results, provenance, graph, path)
         if not options.json:
             out.write(f"wrote {path} ({counted(len(results), 'run')})\n")
-    say(err, *failures)
+    write_notes(err, *failures)
     is_wrong = options.check and any(not result.verdict.is_right for result in results)
     return ExitCode.FAILED if failures or is_wrong else ExitCode.OK
 
@@ -133,7 +133,7 @@ def _words(argument: str, texts: Sequence[str]) -> list[str]:
 def _recorded(text: str, options: Namespace, err: TextIO) -> Display:
     path, column = split_column(text)
     read = read_frame_file(path, column, stream=options.stream)
-    say(err, *read.notes)
+    write_notes(err, *read.notes)
     times_ns = read.frames.interval_ns.tolist()
     try:
         return recorded_display(path.name, times_ns, options.seconds)

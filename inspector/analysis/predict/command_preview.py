@@ -1,4 +1,4 @@
-"""Computes previews: the effect of a pause, a rate or a time scale on when timers fire.
+"""Computes previews of commands: how a pause, a rate or a time scale changes when timers fire.
 
 Frame timers wait in the time of their scheduler, which passes in frames: they are called in
 the first frame at or after the predicted instant.
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from inspector.analysis.predict.preview import Preview
+from inspector.analysis.predict.preview_result import Preview
 from inspector.calls.dues import DueTimes, SchedulerChange
 from inspector.clocks.rate import D
 from inspector.commands.command import ClockEffect, Command, MemberEffect
