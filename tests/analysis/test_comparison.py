@@ -62,6 +62,23 @@ def test_that_of_too_few_frames_nothing_can_be_told() -> None:
     assert all(each.low is None for each in found.differences)
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (-0.945, 25.408, "+4.0% (too wide to tell)"),
+        (-1.0, 0.1, "+4.0% (too wide to tell)"),
+        (-0.5, 1.0, "+4.0% (too wide to tell)"),
+        (-0.5, 0.99, "+4.0% (-50.0% to +99.0%)"),
+        (0.5, 9.0, "+4.0% (+50.0% to +900.0%)"),
+        (None, None, "+4.0% (nothing before)"),
+    ],
+)
+def test_that_an_interval_from_much_less_to_much_more_is_said_to_be_too_wide(
+    low: float | None, high: float | None, text: str
+) -> None:
+    assert Change(100, 104, 0.04, low, high, "nothing before", is_more_better=True).text == text
+
+
 @pytest.mark.parametrize(("phi", "length"), [(0.0, 1.0), (0.5, 3.0), (0.9, 19.0)])
 def test_that_it_is_known_how_long_frames_depend_on_each_other(phi: float, length: float) -> None:
     times = np.exp(autoregressive(np.random.RandomState(1), 1, 20_000, phi)[0])

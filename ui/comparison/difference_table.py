@@ -12,7 +12,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
-from inspector.analysis.statistics.comparison import Change, Verdict
+from inspector.analysis.statistics.comparison import TOO_WIDE, Change, Verdict
 from inspector.analysis.statistics.runs import RunDifference
 
 from ..kit.guards import guarded
@@ -63,6 +63,8 @@ def _interval(row: DifferenceRow) -> str:
     low, high = row.change.low, row.change.high
     if low is None or high is None:
         return row.change.why_not
+    if row.change.is_too_wide:
+        return TOO_WIDE
     return f"{percent_text(low).removesuffix(' %')} to {percent_text(high)}"
 
 

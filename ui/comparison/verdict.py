@@ -10,6 +10,7 @@ from msgspec import Struct
 from inspector.analysis.statistics.comparison import (
     COMPARED,
     CONFIDENCE,
+    TOO_WIDE,
     Change,
     Difference,
     Verdict,
@@ -80,6 +81,8 @@ def headline(found: RunDifference, before: str, after: str) -> tuple[str, str]:
 def _sureness(change: Change, why_not: str) -> str:
     if change.low is None or change.high is None:
         return why_not
+    if change.is_too_wide:
+        return f"The {100 * CONFIDENCE:g} % interval is {TOO_WIDE}."
     low, high = percent_text(change.low).removesuffix(" %"), percent_text(change.high)
     return f"{100 * CONFIDENCE:g} % sure that it lies between {low} and {high}."
 

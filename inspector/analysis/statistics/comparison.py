@@ -53,6 +53,10 @@ _LENGTHS_OF_BLOCK: Final = 6
 _MOST_BLOCKS: Final = 30
 #: Smaller differences do not matter, however certain they are.
 _LEAST_DIFFERENCE: Final = 0.002
+#: An interval around no change is too wide if the larger of what it holds possible is at least this
+#: many times the smaller, such as from half as much to twice as much.
+_WIDE: Final = 4
+TOO_WIDE: Final = "too wide to tell"
 #: Quantiles of resampled values are read at this many standard deviations: of 600 values, fourteen
 #: are beyond.
 _READ_AT: Final = 2.0
@@ -122,6 +126,13 @@ class Change(Struct, frozen=True):
         )
 
     @property
+    def is_too_wide(self) -> bool:
+        """Whether the interval goes from much less to much more, so that its ends say nothing."""
+        if self.low is None or self.high is None:
+            return False
+        return self.low <= 0 <= self.high and 1 + self.high >= _WIDE * (1 + self.low)
+
+    @property
     def share_text(self) -> str:
         return "-" if self.share is None else f"{self.share:+.1%}"
 
@@ -129,6 +140,8 @@ class Change(Struct, frozen=True):
     def interval_text(self) -> str:
         if self.low is None or self.high is None:
             return self.why_not
+        if self.is_too_wide:
+            return TOO_WIDE
         return f"{self.low:+.1%} to {self.high:+.1%}"
 
     @property
