@@ -199,7 +199,7 @@ class CaptureHeader(QWidget):
         self.p99.set_value(format_duration(statistics.p99_ns), _rate(statistics.p99_ns))
         frames, series = wanted.frames, wanted.series
         slowest = series.slowest_within(wanted.measure, frames.start, frames.stop)
-        at = format_instant(series.history.frame(slowest).at_ns, 1)
+        at = format_instant(series.history.frame(slowest).at_ns)
         self.longest.set_value(format_duration(statistics.max_ns), f"at {at}", is_link=True)
         of = f"of {statistics.count:,}" if wanted.budgets_ns else ""
         over = f"{found.over:,}" if wanted.budgets_ns else ""

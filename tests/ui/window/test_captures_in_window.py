@@ -148,7 +148,7 @@ def test_that_the_numbers_of_a_capture_are_seen_without_a_click(
     assert header.p50.aside.text() == "100 fps"
     assert header.p99.value.text() == "20.0 ms"
     assert header.longest.link.text() == "40.0 ms"
-    assert header.longest.aside.text() == "at 0:01.0"
+    assert header.longest.aside.text() == "at 0:01.042"
     assert (header.over.link.text(), header.over.aside.text()) == ("2", "of 100")
 
 
