@@ -148,7 +148,8 @@ def _write_what_can_be_written() -> None:
         if getattr(sys, name) is None:
             # The caller has closed it. Opening a file takes its descriptor too; otherwise the
             # next file to be opened would get it, and then whatever a library prints.
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+            output = io.BufferedWriter(_Closed(os.devnull, "w"))
+            setattr(sys, name, io.TextIOWrapper(output, encoding="utf-8"))
         elif getattr(sys, name) is getattr(sys, f"__{name}__"):
             setattr(sys, name, _going_on_without_reader(getattr(sys, name)))
     for stream in (sys.stdout, sys.stderr):
@@ -165,6 +166,25 @@ def _going_on_without_reader(stream: io.TextIOWrapper) -> io.TextIOWrapper:
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )
+
+
+class _Closed(io.FileIO):
+    """In place of an output that the caller has closed; the command goes on without."""
+
+    has_lost = False
+
+    @override
+    def write(self, data: Buffer, /) -> int:
+        self.has_lost = True
+        return super().write(data)
+
+
+def _check_written(stream: TextIO) -> None:
+    """Flush an output; an ``OSError`` says if something could not be written to it."""
+    stream.flush()
+    raw = getattr(getattr(stream, "buffer", None), "raw", None)
+    if isinstance(raw, _Closed) and raw.has_lost:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
 
 
 class _Output(io.FileIO):
@@ -194,7 +214,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             # From argparse, which has printed the reason.
             code = exit_.code if isinstance(exit_.code, int) else ExitCode.OK
         # Flushed here, where a failure to write the output is reported.
-        sys.stdout.flush()
+        _check_written(sys.stdout)
     except KeyboardInterrupt as stop:
         number = stop.number if isinstance(stop, _Terminated) else signal.SIGINT
         write_notes(sys.stderr, "Interrupted." if number == signal.SIGINT else "Terminated.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -72,12 +73,9 @@ def command(folder: Path, line: str) -> subprocess.CompletedProcess[bytes]:
 @pytest.mark.parametrize(
     "line",
     [
-        "$TI run game.py --seconds 1 --record run.tlrec >&-",
-        "$TI run game.py --seconds 1 --record run.tlrec >&- 2>&-",
-        "$TI run game.py --seconds 1 --json --record run.tlrec >&- 2>&- <&-",
+        "$TI run game.py --seconds 1 --quiet --record run.tlrec >&-",
+        "$TI run game.py --seconds 1 --quiet --record run.tlrec >&- 2>&- <&-",
         "($TI run game.py --seconds 1 --record run.tlrec; echo $? >code) | true",
-        "$TI --help >&-",
-        "$TI --version >&-",
         "($TI --help; echo $? >code) | true",
         "($TI scenes --json; echo $? >code) | true",
     ],
@@ -95,6 +93,32 @@ def test_that_a_command_without_output_does_its_work(tmp_path: Path, line: str) 
         recording = open_recording(tmp_path / "run.tlrec")
         assert recording.notes == ()
         recording.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "$TI run game.py --seconds 1 --record run.tlrec >&-",
+        "$TI run game.py --seconds 1 --json --record run.tlrec >&- 2>&- <&-",
+        "$TI --help >&-",
+        "$TI --version >&-",
+        "$TI scenes --json >&-",
+    ],
+)
+def test_that_a_command_that_cannot_write_its_output_does_its_work_and_fails(
+    tmp_path: Path, line: str
+) -> None:
+    (tmp_path / "game.py").write_text(SCENE.replace("print", "str"))
+
+    done = command(tmp_path, line)
+
+    assert done.returncode == ExitCode.FAILED
+    if "2>&-" not in line:
+        assert b"The output could not be written: Bad file descriptor." in done.stderr
+    if "--record" in line:
+        with closing(open_recording(tmp_path / "run.tlrec")) as recording:
+            assert recording.notes == ()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
