@@ -70,7 +70,7 @@ _HAPPENINGS: Final = {
     **dict.fromkeys(("mousePressEvent", "mouseMoveEvent", "mouseReleaseEvent", "contextMenuEvent")),
     **dict.fromkeys(("mouseDoubleClickEvent", "keyPressEvent", "dragEnterEvent", "dropEvent")),
     **dict.fromkeys(("accept", "setModel", "setModelData", "fetchMore", "sort", "dataChanged")),
-    **dict.fromkeys(("doItemsLayout", "scrollContentsBy", "setVisible")),
+    **dict.fromkeys(("currentChanged", "doItemsLayout", "scrollContentsBy", "setVisible")),
     **dict.fromkeys(("drawPrimitive", "drawControl", "drawComplexControl")),
 }
 GUARDED_NAMES: Final = frozenset({*_ASKED_BY_ROLE, *_ANSWERS, *_HAPPENINGS})

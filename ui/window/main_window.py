@@ -11,9 +11,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Signal, Slot
 from PySide6.QtGui import QPaintEvent, QPalette
-from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QStackedWidget, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QGridLayout,
+    QLabel,
+    QMainWindow,
+    QStackedWidget,
+    QWidget,
+)
 
 from inspector.foreign.paths import is_file
 
@@ -81,10 +88,7 @@ class MainWindow(QMainWindow):
         # Hide it while it is whole: widgets signal that they hide, and slots would use a window
         # that is gone.
         self.hear(lambda _event: self.hide(), QEvent.Type.DeferredDelete)
-        loading = QLabel("Loading the panels …")
-        loading.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        loading.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        self.setCentralWidget(loading)
+        self.setCentralWidget(_loading_page())
         self._restore_geometry()
 
     def _restore_geometry(self) -> None:
@@ -191,3 +195,15 @@ class MainWindow(QMainWindow):
                 f"Internal error in the inspector: {summary}. Everything else goes on; see the "
                 "terminal for details."
             )
+
+
+def _loading_page() -> QWidget:
+    page, text = QWidget(), QLabel("Loading the panels …")
+    text.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+    # Centered by margins: the first use of an alignment makes all enumerations of Qt, slowly.
+    layout = QGridLayout(page)
+    for end in (0, 2):
+        layout.setRowStretch(end, 1)
+        layout.setColumnStretch(end, 1)
+    layout.addWidget(text, 1, 1)
+    return page
