@@ -72,7 +72,7 @@ async def poll():
         await asyncio.sleep(0.005)
 QtAsyncio.run(poll())
 """
-    python = python_with("PySide6")
+    python = python_with("PySide6.QtAsyncio")
     with attached(HEAD.format(binding="PySide6") + code, python=python) as (receiver, _):
         receiver.wait_for(lambda: receiver.firings()["sleep in poll"] >= 3)
         assert set(receiver.timer_names().values()) == {"sleep in poll"}
