@@ -67,6 +67,7 @@ def test_that_what_is_seen_before_the_panels_has_the_colors_of_the_theme(
     window.show()
     QApplication.processEvents()
     page = window.centralWidget()
+    assert page is not None
     said = page.findChild(QLabel)
 
     assert isinstance(said, QLabel)
