@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from msgspec import structs
 from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal, Slot
-from PySide6.QtGui import QFontDatabase, QKeyEvent
+from PySide6.QtGui import QFontDatabase, QKeyEvent, QPalette
 from PySide6.QtWidgets import QFileDialog, QPlainTextEdit, QSpinBox, QWidget
 from typing_extensions import override
 
@@ -41,7 +41,7 @@ from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
 from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import ENTER, TableView
-from ..kit.theme import Theme
+from ..kit.theme import ColorRole, Theme
 from ..session.bridge import SessionBridge
 
 if TYPE_CHECKING:
@@ -176,6 +176,7 @@ class QueryPanel(QWidget):
         # The files that were added, as they were read; None until then
         self.files: dict[Path, Queried | None] = {}
         self.answer: TableView | None = None  # The rows; None before the first answer
+        self._asked = self._answered = ""  # The last query, and the one that they answer
         self._background = Background(self, expected=InspectorError)
         choices = bridge.panel_choices
         self.statement = _Statement(choices.get(_SQL, _EXAMPLE))
@@ -235,6 +236,7 @@ class QueryPanel(QWidget):
         choices[_SQL], choices[_LIMIT] = sql, f"{most}"
         self._stop()
         query = self._query = Query(sql, most)
+        self._asked = sql
         self.problem.set_text("")
         self._background.start(
             partial(_answer, query, _open_frames(self._bridge.session), self.files)
@@ -243,8 +245,9 @@ class QueryPanel(QWidget):
 
     @Slot()
     def cancel(self) -> None:
+        former = "" if self._query is None else self._fade_answer()
         self._stop()
-        self.message.set_text("The query was cancelled.")
+        self.message.set_text(f"The query was cancelled. {former}".rstrip())
         self._refresh_state()
 
     @Slot()
@@ -302,14 +305,25 @@ class QueryPanel(QWidget):
     def _on_problem(self, problem: InspectorError) -> None:
         # Drop files that could not be read: every query would fail because of them.
         self.files = {path: file for path, file in self.files.items() if file is not None}
+        self.message.set_text("" if self._query is None else self._fade_answer())
         self._query = None
-        self.message.set_text("")
         # A line that points up with carets points nowhere in letters of different widths.
         lines = (line for line in str(problem).splitlines() if line.strip(" ^") or not line)
         self.problem.set_text("\n".join(lines))
         self._refresh_state()
 
+    def _fade_answer(self) -> str:
+        """Show that the rows answer another query than the last; returns which, in a sentence."""
+        if self.answer is None:
+            return ""
+        faded = self.answer.palette()
+        for role in (QPalette.ColorRole.Text, QPalette.ColorRole.WindowText):
+            faded.setColor(role, self._theme.color(ColorRole.MUTED))
+        self.answer.setPalette(faded)
+        return f"The rows below answer: {self._answered}"
+
     def _set_answer(self, found: Answer) -> None:
+        self._answered = self._asked
         if self.answer is not None:
             self.answer.hide()
             self.answer.deleteLater()

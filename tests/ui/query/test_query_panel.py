@@ -17,7 +17,7 @@ from inspector.sessions.captured import CapturedSession
 from inspector.testing import scene_file, virtual_session
 from tests.ui.shell import Shell
 from ui.kit.fonts import use_window_font
-from ui.kit.theme import Theme
+from ui.kit.theme import ColorRole, Theme
 from ui.query import panel as query_panel
 from ui.query.panel import QueryPanel
 from ui.session.bridge import SessionBridge
@@ -235,6 +235,26 @@ def test_that_the_statement_is_as_large_as_other_text(
     qtbot.addWidget(panel)
 
     assert panel.statement.font().pixelSize() == 20
+
+
+@pytest.mark.usefixtures("duckdb")
+def test_that_rows_of_the_query_before_a_mistake_are_faded_and_said_to_be_its(
+    panel: QueryPanel, theme: Theme
+) -> None:
+    faded = theme.color(ColorRole.MUTED)
+    answer_to(panel, "select 7\nas n")
+    former = panel.answer
+    assert former is not None
+    panel.statement.setPlainText("select nope from frames")
+    panel.run()
+    panel.finish()
+
+    assert panel.message.text() == "The rows below answer: select 7⏎as n"
+    assert panel.answer is former
+    assert former.palette().text().color() == faded
+    answer_to(panel, "select 8 n")
+    assert panel.answer.palette().text().color() != faded
+    assert panel.message.text() == "1 row"
 
 
 @pytest.mark.usefixtures("duckdb")
