@@ -16,7 +16,7 @@ from inspector.clocks.failures import FailurePolicy
 from inspector.display_text import counted, one_line
 from inspector.errors import InspectorError
 from inspector.events.states import CommandRecord
-from inspector.foreign.paths import is_file, is_recording_name, is_scene_name
+from inspector.foreign.paths import is_file, is_folder, is_recording_name, is_scene_name
 from inspector.sessions.breakpoints.file import breakpoints_from_json, breakpoints_to_json
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import (
@@ -341,12 +341,15 @@ class WindowContents(QObject):
         self._extension_reporter.stop()
 
     def _handle_drop(self, event: QDropEvent, *, is_over: bool) -> bool:
-        """Accept files, and open or compare them when dropped."""
-        paths = _dropped_files(event)
-        if not paths:
+        """Accept files, and open or compare them when dropped; what cannot be opened is said."""
+        dropped = _dropped(event)
+        if not dropped:
             return False
         event.acceptProposedAction()
-        if is_over and self._can_compare(paths):
+        paths = list(islice(filter(_can_open, dropped), _MOST_DROPPED))
+        if is_over and not paths:
+            self._window.notice.refuse(_why_not_opened(dropped[0]))
+        elif is_over and self._can_compare(paths):
             self._ask_about_dropped(paths, self._window.mapToGlobal(event.position().toPoint()))
         elif is_over:
             self.window_actions.open_all(paths)
@@ -553,13 +556,17 @@ class WindowContents(QObject):
         self._window.panels.enter_panel("event_list")
 
 
-def _dropped_files(event: QDropEvent) -> list[Path]:
-    """Return the files that are dropped, not more than can be looked at."""
-    paths = [Path(each.toLocalFile()) for each in event.mimeData().urls() if each.isLocalFile()]
-    found = (
-        path for path in paths if is_scene_name(path) or is_recording_name(path) or is_file(path)
-    )
-    return list(islice(found, _MOST_DROPPED))
+def _dropped(event: QDropEvent) -> list[Path]:
+    return [Path(each.toLocalFile()) for each in event.mimeData().urls() if each.isLocalFile()]
+
+
+def _can_open(path: Path) -> bool:
+    return is_scene_name(path) or is_recording_name(path) or is_file(path)
+
+
+def _why_not_opened(path: Path) -> str:
+    what = "a folder" if is_folder(path) else "not a file"
+    return f"“{one_line(path.name)}” is {what}. Drop scenes, recordings or captures."
 
 
 def _open_beside_all(paths: Sequence[Path]) -> None:

@@ -434,6 +434,22 @@ def test_that_of_several_dropped_files_the_others_open_beside(
     assert beside == [scene]
 
 
+@pytest.mark.parametrize(("name", "what"), [("runs", "a folder"), ("missing.csv", "not a file")])
+def test_that_what_is_no_file_is_refused_with_what_can_be_dropped(
+    shell: Shell, tmp_path: Path, name: str, what: str
+) -> None:
+    (tmp_path / "runs").mkdir()
+    session = shell.bridge.session
+
+    drop(shell, tmp_path / name)
+
+    assert (
+        shell.window.notice.label.text()
+        == f"✖ “{name}” is {what}. Drop scenes, recordings or captures."
+    )
+    assert shell.bridge.session is session
+
+
 def test_that_what_failed_is_not_said_any_more_once_something_else_is_open(
     shell: Shell, tmp_path: Path
 ) -> None:
