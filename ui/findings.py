@@ -32,13 +32,13 @@ from .kit.table.table_view import ENTER, TableView
 from .kit.theme import Theme
 from .session.bridge import Selection, SelectionKind, SessionBridge
 
-#: Seconds between automatic looks at the session.
-LOOK_EVERY_S: Final = 5.0
-#: Seconds; after a look that took longer, further ones are taken only on request.
+#: Seconds between automatic analyses.
+ANALYSE_EVERY_S: Final = 5.0
+#: Seconds; after an analysis that took longer, further ones are made only on request.
 CHEAP_S: Final = 0.1
-#: With more events than this, only the first look is automatic: others would take too long.
+#: With more events than this, only the first analysis is automatic: others would take too long.
 CHEAP_EVENTS: Final = 100_000
-#: With more events than this, as in a long recording, not even the first look is automatic.
+#: With more events than this, as in a long recording, not even the first analysis is automatic.
 MOST_EVENTS: Final = 2_000_000
 #: This many events are analysed in one go; more of them in turns of a few milliseconds.
 AT_ONCE_EVENTS: Final = 4_000
@@ -63,7 +63,7 @@ class FindingColumn(ColumnEnum):
 class FindingsPanel(QWidget):
     """Lists what looks wrong, each with its evidence.
 
-    A look at the session is taken when the panel is first shown, and again every few seconds
+    The session is analysed when the panel is first shown, and again every few seconds
     while that is cheap; otherwise on request only. It is divided among turns of the event loop,
     so that no frame of the scene waits for it.
     """
@@ -77,31 +77,31 @@ class FindingsPanel(QWidget):
         parent: QWidget | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """Begin without findings; the first look is taken when the panel is visible.
+        """Begin without findings; the first analysis begins when the panel is visible.
 
         ``clock`` returns seconds.
         """
         super().__init__(parent)
         self._bridge = bridge
         self._clock = clock
-        self._looked_s: float | None = None
-        self._looked_at = -1
+        self._analysed_s: float | None = None
+        self._analysed_end = -1
         self._took_s = 0.0
         self._steps: Generator[float, None, list[Finding]] | None = None
-        self._looks_at: History | None = None
+        self._analysed_history: History | None = None
         self._done = 0.0
-        self._looking_to = 0
+        self._analysing_end = 0
         key_of = attrgetter("kind", "subject", "clock_id", "member_id")
         self.model = ListTableModel[Finding](FindingColumn, theme, key_of)
         self.view = TableView(self.model, "Findings", bridge.panel_choices)
         self.view.make_menu = self.make_menu
         self.notice = self.view.notice
-        self.look_button = tool_button(
+        self.analyse_button = tool_button(
             "Analyse again", "Analyse everything that has happened so far"
         )
         self.state_label = plain_label()
-        fill(self, bar(self.look_button, (self.state_label, 1)), (self.view, 1))
-        self.look_button.clicked.connect(self.look)
+        fill(self, bar(self.analyse_button, (self.state_label, 1)), (self.view, 1))
+        self.analyse_button.clicked.connect(self.analyse)
         self.view.clicked.connect(self.select_evidence)
         for key in ENTER:
             self.view.on(key, lambda: self.select_evidence(self.view.currentIndex()))
@@ -112,10 +112,10 @@ class FindingsPanel(QWidget):
 
     @Slot()
     def _on_session_changed(self) -> None:
-        self._looked_s, self._looked_at, self._took_s = None, -1, 0.0
+        self._analysed_s, self._analysed_end, self._took_s = None, -1, 0.0
         self._steps = None
         self._set_findings([])
-        self._look_if_due()
+        self._analyse_if_due()
 
     @Slot(object)
     def _on_budgets_changed(self, _budgets_ms: object) -> None:
@@ -125,55 +125,55 @@ class FindingsPanel(QWidget):
 
     @Slot(object)
     def _on_refreshed(self, _events: int) -> None:
-        self._look_if_due()
+        self._analyse_if_due()
 
     @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._look_if_due()
+        self._analyse_if_due()
 
-    def _look_if_due(self) -> None:
+    def _analyse_if_due(self) -> None:
         session = self._bridge.session
-        is_known = session is not None and session.history.end == self._looked_at
-        if session is None or not self.isVisible() or is_known or self.is_looking:
-            self._say()
+        is_known = session is not None and session.history.end == self._analysed_end
+        if session is None or not self.isVisible() or is_known or self.is_analysing:
+            self._refresh_state()
             return
-        since_s = None if self._looked_s is None else self._clock() - self._looked_s
+        since_s = None if self._analysed_s is None else self._clock() - self._analysed_s
         is_first = since_s is None and len_of(session.history) <= MOST_EVENTS
-        if is_first or (self._is_cheap and since_s is not None and since_s >= LOOK_EVERY_S):
-            self.look()
+        if is_first or (self._is_cheap and since_s is not None and since_s >= ANALYSE_EVERY_S):
+            self.analyse()
         elif since_s is None or not self._is_cheap:
-            self._say()
+            self._refresh_state()
 
     @property
     def _is_cheap(self) -> bool:
-        """Whether a look at the session is quick enough to be taken without a request."""
+        """Whether an analysis is quick enough to be made without a request."""
         session = self._bridge.session
         if session is None:
             return False
         return self._took_s <= CHEAP_S and len_of(session.history) <= CHEAP_EVENTS
 
     @property
-    def is_looking(self) -> bool:
+    def is_analysing(self) -> bool:
         return self._steps is not None
 
     def catch_up(self) -> None:
         """Look at what is new, even while the panel is hidden, if that is quick."""
         session = self._bridge.session
-        is_new = session is not None and session.history.end != self._looked_at
-        if is_new and self._is_cheap and not self.is_looking:
-            self.look()
+        is_new = session is not None and session.history.end != self._analysed_end
+        if is_new and self._is_cheap and not self.is_analysing:
+            self.analyse()
 
     @Slot()
-    def look(self) -> None:
+    def analyse(self) -> None:
         session = self._bridge.session
-        if session is None or self.is_looking:
+        if session is None or self.is_analysing:
             return
         budget = loop_budget(session.timeline, session.frame_rate, waits=session.waits)
         if isinstance(session, ShowsCapture) and self._bridge.budgets_ms:
             # The header of a capture counts frames over the chosen budget; the findings must agree.
             budget = FrameBudget.of_ms(self._bridge.budgets_ms[0])
-        self._looks_at = history = session.history
+        self._analysed_history = history = session.history
         # The window's timeline already has the state at its last event; folding the log up to
         # there again would take long.
         timeline = session.timeline
@@ -181,31 +181,31 @@ class FindingsPanel(QWidget):
         if history.first <= timeline.events_folded <= end:
             end, state = timeline.events_folded, timeline.copy()
         self._steps = finding_steps(history, end=end, budget=budget, state=state)
-        self._looking_to, self._took_s, self._done = end, 0.0, 0.0
+        self._analysing_end, self._took_s, self._done = end, 0.0, 0.0
         if end - history.first <= AT_ONCE_EVENTS:
             while self._steps is not None:
-                self._look_on()
+                self._take_step()
         else:
-            self._bridge.refresh_timer.queue_turn(self, self._look_in_turn, can_wait=True)
-            self._say()
+            self._bridge.refresh_timer.queue_turn(self, self._analyse_in_turn, can_wait=True)
+            self._refresh_state()
 
-    def _look_in_turn(self) -> None:
-        self._look_on()
-        if self.is_looking:
-            self._bridge.refresh_timer.queue_turn(self, self._look_in_turn, can_wait=True)
+    def _analyse_in_turn(self) -> None:
+        self._take_step()
+        if self.is_analysing:
+            self._bridge.refresh_timer.queue_turn(self, self._analyse_in_turn, can_wait=True)
 
-    def _look_on(self) -> None:
-        """Take the next step of a look, unless another session or past is shown by now."""
+    def _take_step(self) -> None:
+        """Take the next step of the analysis, unless another session or past is shown by now."""
         session, steps = self._bridge.session, self._steps
-        if session is None or steps is None or session.history is not self._looks_at:
-            self._steps = self._looks_at = None
+        if session is None or steps is None or session.history is not self._analysed_history:
+            self._steps = self._analysed_history = None
             return
         began_s = perf_counter()
         try:
             self._done = next(steps)
         except StopIteration as done:
-            self._steps = self._looks_at = None
-            self._looked_at, self._looked_s = self._looking_to, self._clock()
+            self._steps = self._analysed_history = None
+            self._analysed_end, self._analysed_s = self._analysing_end, self._clock()
             self._took_s += perf_counter() - began_s
             self._set_findings(done.value)
         else:
@@ -214,36 +214,36 @@ class FindingsPanel(QWidget):
     def _set_findings(self, found: list[Finding]) -> None:
         # What blocks a loop comes first: it explains many of the other findings.
         self.model.set_rows(sorted(found, key=lambda each: each.kind is not BLOCKED_LOOP))
-        self._say()
+        self._refresh_state()
         self.counted.emit()
 
-    def _say(self) -> None:
+    def _refresh_state(self) -> None:
         session = self._bridge.session
-        self.look_button.setEnabled(session is not None and not self.is_looking)
+        self.analyse_button.setEnabled(session is not None and not self.is_analysing)
         if session is None:
             self.state_label.setText("")
             self.notice.set_text("No findings: no scene is loaded.")
             return
-        if self.is_looking:
+        if self.is_analysing:
             self.state_label.setText(f"Analysing … {100 * self._done:.0f} %")
-            if self._looked_s is None:
+            if self._analysed_s is None:
                 self.notice.set_text("")
             return
-        if self._looked_s is None:
+        if self._analysed_s is None:
             self.state_label.setText("")
             self.notice.set_text("Not analysed yet: press “Analyse again”.")
             return
         found = len(self.model.rows)
         count = counted(found, "finding")
-        is_cheap = self._took_s <= CHEAP_S and self._looked_at <= CHEAP_EVENTS
+        is_cheap = self._took_s <= CHEAP_S and self._analysed_end <= CHEAP_EVENTS
         by_itself = (
-            f"Analysed automatically every {LOOK_EVERY_S:.0f} s."
+            f"Analysed automatically every {ANALYSE_EVERY_S:.0f} s."
             if is_cheap
             else "Newer events are not analysed yet."
-            if session.history.end > self._looked_at
+            if session.history.end > self._analysed_end
             else "Nothing has happened since."
         )
-        self.state_label.setText(f"{count} in {self._looked_at:,} events. {by_itself}")
+        self.state_label.setText(f"{count} in {self._analysed_end:,} events. {by_itself}")
         self.notice.set_text("" if found else "Nothing looks wrong so far.")
 
     @Slot(QModelIndex)

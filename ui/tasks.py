@@ -102,7 +102,7 @@ class TasksPanel(TablePanel):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._ask(None)
-        self._say_words("")
+        self._limit_rows("")
 
     def _ask(self, session: object) -> None:
         """Have the programs of this session, and no others, report their tasks."""
@@ -117,7 +117,7 @@ class TasksPanel(TablePanel):
     def _on_session_changed(self, session: Session | None) -> None:
         self._shown = ()
         self.model.set_rows(())
-        self._say_words("")
+        self._limit_rows("")
         self._ask(session if self.isVisible() else None)
         self.update_counts()
         self._throttle.request()
@@ -157,9 +157,9 @@ class TasksPanel(TablePanel):
     def _limit_others(self) -> None:
         if not self.view.is_arranging:
             rows = self.view.marked_rows()
-            self._say_words(self.model.rows[rows[0]].name if len(rows) == 1 else "")
+            self._limit_rows(self.model.rows[rows[0]].name if len(rows) == 1 else "")
 
-    def _say_words(self, words: str) -> None:
+    def _limit_rows(self, words: str) -> None:
         if words != self._words:
             self._words = words
             self._bridge.limit_rows(words)

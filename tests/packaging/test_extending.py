@@ -205,7 +205,7 @@ formats = window.findChild(object, "export_dialog").findChildren(QComboBox)
 said["formats"] = [box.itemText(row) for box in formats for row in range(box.count())]
 shell.trigger("panel-findings")
 findings = window.panels.panel("findings")
-findings.look()
+findings.analyse()
 turn()
 said["findings"] = [each.kind.name for each in findings.model.rows]
 finish(shell, said)

@@ -70,13 +70,13 @@ class AnnotationActions(QObject):
 
         Prompt(title, question, keep, self._theme, self._window, hint=hint).open()
 
-    def look_bookmark_back(self) -> None:
-        self._look(-1)
+    def show_previous_bookmark(self) -> None:
+        self._show_neighbour(-1)
 
-    def look_bookmark_on(self) -> None:
-        self._look(1)
+    def show_next_bookmark(self) -> None:
+        self._show_neighbour(1)
 
-    def _look(self, direction: int) -> None:
+    def _show_neighbour(self, direction: int) -> None:
         found = self._annotations.neighbour(self._bridge.shown_ns, direction)
         if found is None:
             where = "after" if direction > 0 else "before"
@@ -106,12 +106,13 @@ ANNOTATION_ACTIONS: Final = (
     ),
     ActionDescription(
         "look-bookmark-back", "&Previous bookmark", MenuId.LOOK_BACK,
-        AnnotationActions.look_bookmark_back,
+        AnnotationActions.show_previous_bookmark,
         shortcuts=("Alt+PgUp",), needs=Needs.PAST, starts_section=True,
         tip="Show the state at the previous bookmark, note or range.",
     ),
     ActionDescription(
-        "look-bookmark-on", "&Next bookmark", MenuId.LOOK_BACK, AnnotationActions.look_bookmark_on,
+        "look-bookmark-on", "&Next bookmark", MenuId.LOOK_BACK,
+        AnnotationActions.show_next_bookmark,
         shortcuts=("Alt+PgDown",), needs=Needs.PAST,
         tip="Show the state at the next bookmark, note or range.",
     ),

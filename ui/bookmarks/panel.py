@@ -151,8 +151,8 @@ class BookmarksPanel(TablePanel):
         bridge, annotations, view = self._bridge, self._annotations, self.view
         annotations.changed.connect(self.refresh)
         annotations.picked.connect(self.mark)
-        annotations.done.connect(self._say)
-        annotations.refused.connect(self._say_refused)
+        annotations.done.connect(self._show_message)
+        annotations.refused.connect(self._show_refusal)
         bridge.session_changed.connect(self._on_session_changed)
         self.bookmark_button.clicked.connect(self.add_bookmark)
         self.note_button.clicked.connect(self.ask_for_note)
@@ -207,11 +207,11 @@ class BookmarksPanel(TablePanel):
         self.undo_button.setEnabled(self._annotations.can_undo)
 
     @Slot(str)
-    def _say(self, text: str) -> None:
+    def _show_message(self, text: str) -> None:
         self.message.set_text(text)
 
     @Slot(str)
-    def _say_refused(self, text: str) -> None:
+    def _show_refusal(self, text: str) -> None:
         self.message.set_text(f"✖ {text}")
 
     def marked_numbers(self) -> list[int]:

@@ -180,16 +180,16 @@ class BreakpointForm(QWidget):
             breakpoint_ = self.read()
         except (BreakpointError, ValueError) as error:
             text = str(error)
-            self._say(f"✖ {text[:1].upper()}{text[1:]}", ColorRole.RED)
+            self._show_text(f"✖ {text[:1].upper()}{text[1:]}", ColorRole.RED)
             return
         self.problem.hide()
         self.breakpoint_given.emit(breakpoint_)
 
     def set_doubt(self, text: str) -> None:
         if text:
-            self._say(f"● {text}", ColorRole.MUTED)
+            self._show_text(f"● {text}", ColorRole.MUTED)
 
-    def _say(self, text: str, role: ColorRole) -> None:
+    def _show_text(self, text: str, role: ColorRole) -> None:
         self._said_as = role
         self._apply_theme()
         self.problem.setText(text)

@@ -286,7 +286,7 @@ class ExportDialog(QDialog):
         try:
             options = self.options
         except ValueError as error:
-            self._say_bad_choice(str(error))
+            self._refuse_choice(str(error))
             return False
         try:
             if self._figures:
@@ -302,7 +302,7 @@ class ExportDialog(QDialog):
                 )
         except (ExportError, ExtensionError, ValueError) as error:
             # Another file, or a second try, may succeed: the button stays enabled.
-            self._say_problem(str(error))
+            self._show_problem(str(error))
             return False
         self._folder = path.parent
         self.accept()
@@ -344,7 +344,7 @@ class ExportDialog(QDialog):
             more: list[DisplayList] = []
             if exporter is PAGE:
                 self.preview.set_message(self._page_text(frames))
-                self._say(f"{counted(len(frames), 'frame')}. It opens in any browser.")
+                self._show_note(f"{counted(len(frames), 'frame')}. It opens in any browser.")
                 return
             if self._figures:
                 picture = figure(self._figure_data, about, options)
@@ -354,13 +354,13 @@ class ExportDialog(QDialog):
                 picture, *more = frame_pages(frames, about, options)
         except (ExportError, ValueError) as error:
             self.preview.set_message("No preview")
-            self._say_bad_choice(str(error))
+            self._refuse_choice(str(error))
             return
         self.preview.set_picture(picture)
         if exporter.missing:
-            self._say_bad_choice(exporter.missing)
+            self._refuse_choice(exporter.missing)
         else:
-            self._say(self._summary(exporter, picture, len(more)))
+            self._show_note(self._summary(exporter, picture, len(more)))
 
     def _page_text(self, frames: FrameTimes) -> str:
         """Return what an HTML page contains, as there is no preview of it."""
@@ -402,19 +402,19 @@ class ExportDialog(QDialog):
             return f"{frames}, {size}, {width:,} × {height:,} pixels.{pages}"
         return f"{frames}, {size}, vector graphics, sharp at any size.{pages}"
 
-    def _say(self, text: str) -> None:
+    def _show_note(self, text: str) -> None:
         self.problem = ""
         self._note.setPalette(self.palette())
         self._note.setText(text)
         self.save_button.setEnabled(bool(len(self.chosen_frames)))
 
-    def _say_problem(self, text: str) -> None:
+    def _show_problem(self, text: str) -> None:
         self.problem = text
         self._note.setPalette(self._problem_palette)
         self._note.setText(f"✖ {text[:1].upper()}{text[1:]}")
 
-    def _say_bad_choice(self, text: str) -> None:
-        self._say_problem(text)
+    def _refuse_choice(self, text: str) -> None:
+        self._show_problem(text)
         self.save_button.setEnabled(False)
 
     # ---------------------------------------------------------------- building

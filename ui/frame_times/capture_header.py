@@ -155,12 +155,10 @@ class CaptureHeader(QWidget):
         has_streams = len(self._names) > 1 or (bool(self._names) and not capture.stream)
         self.stream_box.setVisible(has_streams)
         self.column_box.setVisible(len(capture.columns) > 1)
-        self._say_what_it_is(session, capture, has_streams=has_streams)
+        self._show_summary(session, capture, has_streams=has_streams)
         self._fit()
 
-    def _say_what_it_is(
-        self, session: Session, capture: ShowsCapture, *, has_streams: bool
-    ) -> None:
+    def _show_summary(self, session: Session, capture: ShowsCapture, *, has_streams: bool) -> None:
         what = "sample" if capture.samples else "frame"
         count = counted(len(session.timeline.frames), what)
         has_column = bool(capture.column) and len(capture.columns) < 2  # noqa: PLR2004 - no choice
@@ -281,13 +279,13 @@ class _Box(QComboBox):
     def __init__(self, name: str) -> None:
         super().__init__()
         self.setAccessibleName(name)
-        self.currentIndexChanged.connect(self._tell)
+        self.currentIndexChanged.connect(self._update_tip)
         self.setSizeAdjustPolicy(self.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
 
     def fit(self) -> None:
         longest = max((len(self.itemText(each)) for each in range(self.count())), default=0)
         self.setMinimumContentsLength(min(max(longest, _LEAST_CHARACTERS), _MOST_CHARACTERS))
-        self._tell()
+        self._update_tip()
 
     @override
     def minimumSizeHint(self) -> QSize:
@@ -295,7 +293,7 @@ class _Box(QComboBox):
         return QSize(min(least, self.sizeHint().width()), super().minimumSizeHint().height())
 
     @Slot()
-    def _tell(self) -> None:
+    def _update_tip(self) -> None:
         self.setToolTip(as_plain(f"{self.accessibleName()}\n{self.currentText()}".strip()))
 
     @override

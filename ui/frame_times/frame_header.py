@@ -299,9 +299,9 @@ class FrameHeader(_Header):
             self._values[3][0].setVisible(bool(over))
         self._numbers = "" if found is None else found.text
         self._fit_rows()
-        self._tell()
+        self._update_tip()
 
-    def _tell(self) -> None:
+    def _update_tip(self) -> None:
         legend = self.legend.as_tip() if self.legend.isHidden() else ""
         parts = as_html(self._numbers), legend, _HELP
         self.setToolTip("".join(f"<p>{part}</p>" for part in parts if part))
@@ -328,4 +328,4 @@ class FrameHeader(_Header):
         numbers = self.title.sizeHint().height() + 10 + _line_of(self) * len(self._values)
         needed = max(_LEGEND_FROM, self.legend.height() + 16)
         self.legend.setVisible(self.height() - numbers >= needed)
-        self._tell()
+        self._update_tip()

@@ -224,7 +224,7 @@ def announce(widget: QWidget, text: str) -> None:
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, one_line(text)))
 
 
-def say(widget: QLabel | QToolButton, text: str) -> None:
+def set_growing_text(widget: QLabel | QToolButton, text: str) -> None:
     """Set a text that changes often; the widget becomes wider for it, but never narrower.
 
     With each change of its width, the whole panel would be laid out and painted again.

@@ -102,7 +102,7 @@ class RangeNote(QObject):
         self.note = _Note(box)  # The note; hidden while there is nothing to say
         line = box.lineEdit()
         self._is_taken = True
-        line.inputRejected.connect(self._say)
+        line.inputRejected.connect(self._show_range)
         line.textEdited.connect(self._on_text_edited)
         box.editingFinished.connect(self._finish)
 
@@ -115,10 +115,10 @@ class RangeNote(QObject):
     def _finish(self) -> None:
         if not self._is_taken:
             self._is_taken = True
-            self._say(f" Still {self._box.text()}.")
+            self._show_range(f" Still {self._box.text()}.")
 
     @Slot()
-    def _say(self, more: str = "") -> None:
+    def _show_range(self, more: str = "") -> None:
         box = self._box
         least, most = (f"{end:,.10g}{box.suffix()}" for end in (box.minimum(), box.maximum()))
         self.note.set_text(f"✖ Only numbers from {least} to {most}.{more}")

@@ -133,27 +133,27 @@ class LabRunner(QObject):
             if self._steps is steps:
                 self._steps = None
                 self._turn.stop()
-                self._tell_of_fault(taken, error)
+                self._emit_fault(taken, error)
             raise
         finally:
             self._is_in_step = False
         if self._steps is not steps:
             steps.close()
             return
-        self._tell(steps, taken)
+        self._emit_steps(steps, taken)
         # A slot may have cancelled the job, or begun another one.
         if problem is not None and self._steps is steps:
             self.cancel()
             self.finished.emit(problem)
 
-    def _tell_of_fault(self, taken: list[LabStep], error: BaseException) -> None:
+    def _emit_fault(self, taken: list[LabStep], error: BaseException) -> None:
         results = [result for step in taken for result in step.results]
         if results:
             self.results_arrived.emit(results)
         what = what_was_raised(f"{type(error).__name__}: {error}")
         self.finished.emit(f"The run failed: {what}. The results up to then are shown.")
 
-    def _tell(self, steps: JobSteps, taken: list[LabStep]) -> None:
+    def _emit_steps(self, steps: JobSteps, taken: list[LabStep]) -> None:
         results = [result for step in taken for result in step.results]
         shares = [step.done for step in taken if step.done is not None]
         if results:

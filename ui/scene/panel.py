@@ -205,7 +205,7 @@ class ScenePanel(QWidget):
         self.canvas.set_picture(picture, looks, self._ring_shares(), *marks)
         took_ms = (thread_time_ns() - began_ns + self.canvas.painting_ns) / NS_PER_MS
         self._throttle.least_ms = round(min(max(took_ms * _FRAMES_PER_MS, _PICTURE_MS), _SELDOM_MS))
-        self._say()
+        self._update_readout()
         if self._wants_export:
             self._wants_export = False
             self.ask_for_export()
@@ -333,7 +333,7 @@ class ScenePanel(QWidget):
 
     @Slot()
     @Slot(object)
-    def _say(self, _owner: object = None) -> None:
+    def _update_readout(self, _owner: object = None) -> None:
         pictures, moment = self._pictures, self._moment
         failure = "" if pictures is None or moment is None else pictures.failure
         notes = "" if moment is None else " · ".join(notes_of(moment.looks))
@@ -342,7 +342,7 @@ class ScenePanel(QWidget):
     @Slot(object)
     def _point_at(self, owner: ShapeOwner) -> None:
         self._bridge.point_at(self._thing_of(owner))
-        self._say()
+        self._update_readout()
 
     def _thing_of(self, owner: ShapeOwner) -> Selection:
         if owner.timer in self._bridge.shown.timers:
@@ -417,10 +417,10 @@ class ScenePanel(QWidget):
         if session is None or wanted is None:
             return
         self._written = self._export.write(wanted, session, path)
-        self._say()
+        self._update_readout()
         self._forgetting.start()
 
     @Slot()
     def _forget_written(self) -> None:
         self._written = ""
-        self._say()
+        self._update_readout()

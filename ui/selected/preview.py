@@ -136,7 +136,7 @@ class PreviewCard(QFrame):
 #: Milliseconds before a card appears, so that none does for what the pointer only passes over.
 _WAIT_MS: Final = 120
 #: Milliseconds between updates of the card while time goes on.
-_LOOK_EVERY_MS: Final = 250
+_REFRESH_EVERY_MS: Final = 250
 #: Updates take at most this share of the time, however many timers there are.
 _MOST_SHARE: Final = 0.1
 _TITLES: Final = ("Timer", "Fires at", "Would fire at", "")
@@ -154,7 +154,7 @@ class Previewer(QObject):
         self._is_beside = False
         self._menu: QMenu | None = None
         self.card = PreviewCard(parent)
-        self._timer = single_shot(self, self.look)
+        self._timer = single_shot(self, self.refresh)
         bridge.session_changed.connect(self.hide)
 
     def watch(self, menu: QMenu) -> None:
@@ -186,7 +186,7 @@ class Previewer(QObject):
         self.card.hide()
 
     @Slot()
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Show what is considered now, and look again in a moment if time goes on."""
         if self._command is None or self._anchor is None:
             return
@@ -204,7 +204,7 @@ class Previewer(QObject):
         self.card.show()
         if timeline.is_running:
             spent_ms = (perf_counter() - began_s) * 1_000
-            self._timer.start(max(_LOOK_EVERY_MS, round(spent_ms / _MOST_SHARE)))
+            self._timer.start(max(_REFRESH_EVERY_MS, round(spent_ms / _MOST_SHARE)))
 
     def _consider_action(self, menu: QMenu, action: QAction) -> None:
         # A menu also reports what is highlighted in its submenus.

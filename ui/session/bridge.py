@@ -356,7 +356,7 @@ class SessionBridge(QObject):
         entries = self._entries
         return entries.count if entries.depth else None
 
-    def tell_entries(self, on_entry: Callable[[], None]) -> None:
+    def notify_of_entries(self, on_entry: Callable[[], None]) -> None:
         """Call ``on_entry`` whenever :meth:`scene_entry` begins to return something."""
         self._entries.on_entry = on_entry
         if isinstance(self._source, QtTimeSource):
@@ -389,12 +389,12 @@ class SessionBridge(QObject):
         events = self._poll_session(self.session)
         self._note_frames(self.session)
         self.refreshed.emit(events)
-        self.refresh_timer.tell_followers()
-        self._tell_facts()
+        self.refresh_timer.ask_followers()
+        self._emit_facts_due()
         self._update_status()
         self.refresh_timer.end_turn(has_news=bool(events))
 
-    def _tell_facts(self) -> None:
+    def _emit_facts_due(self) -> None:
         commands, now_ns = len(self.timeline.commands), self.refresh_timer.now_ns()
         is_soon = now_ns < self._facts_due_ns and self.refresh_timer.phase is SessionPhase.RUNNING
         if not is_soon or commands != self._commands_seen:

@@ -81,7 +81,7 @@ class OverruledRates(QObject):
                 self._wanted[record.clock_id] = number, wanted_n, self._former_n(number)
         self._seen = len(commands)
         if self._wanted:
-            self._look()
+            self._check()
 
     def _former_n(self, number: int) -> int:
         """Return the rate before a command, 0 if that is unknown."""
@@ -98,7 +98,7 @@ class OverruledRates(QObject):
         self._wanted.pop(clock_id, None)
         self.by_clock.pop(clock_id, None)
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         session, clocks = self._bridge.session, self._bridge.timeline.clocks
         for clock_id, (number, wanted_n, former_n) in list(self._wanted.items()):
             clock = clocks.get(clock_id)

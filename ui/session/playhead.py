@@ -65,7 +65,7 @@ class Playhead(QObject):
         self._turn = QTimer(self)
         self._turn.setSingleShot(True)
         self._turn.setInterval(0)
-        self._turn.timeout.connect(self._tell)
+        self._turn.timeout.connect(self._emit_changed)
         self._play = QTimer(self)
         self._play.setInterval(_PLAY_MS)
         self._play.setTimerType(Qt.TimerType.PreciseTimer)
@@ -100,7 +100,7 @@ class Playhead(QObject):
         if at_ns is None:
             self.stop()
             self._forget_states()
-            self._tell()
+            self._emit_changed()
         elif at_ns != self._announced:
             self._turn.start()
 
@@ -173,7 +173,7 @@ class Playhead(QObject):
             self.stop()
 
     @Slot()
-    def _tell(self) -> None:
+    def _emit_changed(self) -> None:
         self._turn.stop()
         if self.at_ns != self._announced:
             self._announced = self.at_ns

@@ -342,7 +342,7 @@ class RefreshTimer(QObject):
     def follow(self, follower: Follower) -> None:
         self._followers.append(follower)
 
-    def tell_followers(self) -> None:
+    def ask_followers(self) -> None:
         """Ask those for a refresh whose period is over; the others wait for a refresh to come."""
         now_ns, goes_on = self._clock(), self.phase is SessionPhase.RUNNING
         for each in tuple(self._followers):

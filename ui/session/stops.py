@@ -29,9 +29,9 @@ class StopNotices(QObject):
         self.hit: BreakHit | None = None
         self._told_hits: tuple[Timeline | None, int] = (None, 0)
         for changed in (bridge.status_changed, bridge.session_changed, bridge.playhead_changed):
-            changed.connect(self._look)
-        bridge.facts_due.connect(self._look_again)
-        self._look()
+            changed.connect(self._find_hit)
+        bridge.facts_due.connect(self._refresh)
+        self._find_hit()
 
     @classmethod
     def of(cls, bridge: SessionBridge) -> StopNotices:
@@ -39,7 +39,7 @@ class StopNotices(QObject):
 
     @Slot()
     @Slot(object)
-    def _look(self, _what: object = None) -> None:
+    def _find_hit(self, _what: object = None) -> None:
         timeline, number = self._bridge.timeline, self._bridge.status.breakpoint
         hits = timeline.hits
         self.hit = None
@@ -49,17 +49,17 @@ class StopNotices(QObject):
             if self.hit is not None and told != self._told_hits:
                 # The hit is the newest, so the view need not move.
                 self._bridge.select(Selection.frame(self.hit.frame))
-        self._say()
+        self._update_sentence()
 
     @Slot()
-    def _look_again(self) -> None:
+    def _refresh(self) -> None:
         if self._bridge.status.breakpoint and self.hit is None:
             # The report of the hit comes a moment after the program has held itself.
-            self._look()
+            self._find_hit()
         elif self.sentence:
-            self._say()
+            self._update_sentence()
 
-    def _say(self) -> None:
+    def _update_sentence(self) -> None:
         is_past = self._bridge.playhead_ns is not None
         sentence = "" if is_past else without_quotes(self._sentence())
         if sentence != self.sentence:

@@ -105,7 +105,7 @@ class LaneWords:
             if said.color != ink:
                 ink = said.color
                 painter.setPen(named_color(ink))
-            self._say(painter, texts, said)
+            self._draw_text(painter, texts, said)
         painter.translate(-moved, 0)
         painter.setFont(font)
 
@@ -163,7 +163,7 @@ class LaneWords:
         )
         return _Words(None, order, late, shown_x, from_x, until_x)
 
-    def _say(self, painter: QPainter, texts: KeptTexts, said: PlacedText) -> None:
+    def _draw_text(self, painter: QPainter, texts: KeptTexts, said: PlacedText) -> None:
         for edges, ground, hatch in said.patches:
             painter.fillRect(_rect(edges), named_color(ground))
             if hatch:

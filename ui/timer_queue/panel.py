@@ -19,7 +19,7 @@ from inspector.sessions.session import Session, why_no_clocks
 from inspector.vocabulary import MemberKind
 
 from ..kit.clipboard import copy_text
-from ..kit.labels import say
+from ..kit.labels import set_growing_text
 from ..kit.layouts import ShorteningButton, bar, fill, in_row, tool_button
 from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import ENTER, RowPointing, TableView
@@ -56,7 +56,7 @@ class QueueView(TableView):
         self.calls = model
         # The call that is marked, whatever its row; 0 for none
         self.marked_id = self._pointed_id = 0  # Keys of calls.
-        RowPointing(self).pointed.connect(self._tell_pointed)
+        RowPointing(self).pointed.connect(self._emit_pointed)
         # Queued, because the view sorts the model only after a direct connection would be called.
         order_changed = self.horizontalHeader().sortIndicatorChanged
         order_changed.connect(self.on_order_changed, Qt.ConnectionType.QueuedConnection)
@@ -80,7 +80,7 @@ class QueueView(TableView):
         self.set_pointed(self.calls.row_of(key) if key else None)
 
     @Slot(QModelIndex)
-    def _tell_pointed(self, index: QModelIndex) -> None:
+    def _emit_pointed(self, index: QModelIndex) -> None:
         self.pointed.emit((self.calls.id_at(index.row()) if index.isValid() else None) or 0)
 
     @Slot()
@@ -267,10 +267,10 @@ class TimerQueuePanel(TablePanel):
     def update_counts(self) -> None:
         counts = {group: self.queue.count(group) for group in CallGroup}
         for group, button in self.group_buttons.items():
-            say(button, f"{group.value} {counts[group]:,}")
+            set_growing_text(button, f"{group.value} {counts[group]:,}")
             is_always = group is not CallGroup.FRAME_TIMERS
             button.setVisible(is_always or bool(counts[group]) or not button.isChecked())
-        say(self.waiting_button, f"Waiting {self.model.counts.waiting:,}")
+        set_growing_text(self.waiting_button, f"Waiting {self.model.counts.waiting:,}")
         self.view.choices.use_only(self.queue.columns_used())
         super().update_counts()
         if (count := counts[CallGroup.CLOCK_TIMERS]) != self.timer_count:

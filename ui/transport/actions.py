@@ -126,20 +126,20 @@ class TransportActions(QObject):
 
     def step_one(self) -> None:
         if self._is_played:
-            self.look_frame_on()
+            self.show_next_frame()
         else:
             submit(self._bridge, StepFrames(1))
 
     def step_many(self) -> None:
         if self._is_played:
             count = self.step_frames
-            self._look(lambda places, at_ns: places.frames_from(at_ns, count), is_forward=True)
+            self._hop_to(lambda places, at_ns: places.frames_from(at_ns, count), is_forward=True)
         else:
             submit(self._bridge, StepFrames(self.step_frames))
 
     def step_to_next_timer(self) -> None:
         if self._is_played:
-            self.look_timer_on()
+            self.show_next_firing()
         else:
             submit(self._bridge, StepToNextTimer())
 
@@ -167,14 +167,14 @@ class TransportActions(QObject):
 
     def step_back(self) -> None:
         if self._is_played:
-            self.look_frame_back()
+            self.show_previous_frame()
         else:
             self._bridge.submit(StepBack())
 
     def step_back_many(self) -> None:
         count = self.step_frames
         if self._is_played:
-            self._look(lambda places, at_ns: places.frames_from(at_ns, -count))
+            self._hop_to(lambda places, at_ns: places.frames_from(at_ns, -count))
         else:
             ran = self._bridge.timeline.frames.end
             self._bridge.submit(StepBack(max(1, min(count, ran))))
@@ -236,24 +236,26 @@ class TransportActions(QObject):
             hint=_SECOND_BACK,
         )
 
-    def look_frame_back(self) -> None:
-        self._look(lambda places, from_ns: places.frames_from(from_ns, -1))
+    def show_previous_frame(self) -> None:
+        self._hop_to(lambda places, from_ns: places.frames_from(from_ns, -1))
 
-    def look_frame_on(self) -> None:
+    def show_next_frame(self) -> None:
         """Show the state one frame later; after the newest, the present."""
-        self._look(lambda places, from_ns: places.frames_from(from_ns, 1), is_forward=True)
+        self._hop_to(lambda places, from_ns: places.frames_from(from_ns, 1), is_forward=True)
 
-    def look_timer_back(self) -> None:
-        self._look(lambda places, from_ns: places.timers_from(from_ns, -1))
+    def show_previous_firing(self) -> None:
+        self._hop_to(lambda places, from_ns: places.timers_from(from_ns, -1))
 
-    def look_timer_on(self) -> None:
+    def show_next_firing(self) -> None:
         """Show the state when the next timer fired; after the last, the present."""
-        self._look(lambda places, from_ns: places.timers_from(from_ns, 1), is_forward=True)
+        self._hop_to(lambda places, from_ns: places.timers_from(from_ns, 1), is_forward=True)
 
-    def look_live(self) -> None:
+    def show_present(self) -> None:
         self._bridge.go_live()
 
-    def _look(self, hop: Callable[[InstantFinder, int], int], *, is_forward: bool = False) -> None:
+    def _hop_to(
+        self, hop: Callable[[InstantFinder, int], int], *, is_forward: bool = False
+    ) -> None:
         if self._bridge.session is None:
             return
         try:

@@ -397,14 +397,14 @@ class TransportBar(QWidget):
         throttle.follow()
         bridge.playhead_changed.connect(throttle.request)
         bridge.status_changed.connect(self.refresh_numbers)
-        bridge.status_changed.connect(self._say_status)
+        bridge.status_changed.connect(self._announce_status)
         bridge.session_changed.connect(self.refresh_numbers)
         self.rates.rate_requested.connect(self._request_rate)
         self.rates.other_rate_wanted.connect(self._actions["rate-of-everything"].trigger)
         self.refresh_numbers()
 
     @Slot(object)
-    def _say_status(self, status: SessionStatus) -> None:
+    def _announce_status(self, status: SessionStatus) -> None:
         """Have screen readers say where time was held, and that it runs again."""
         was_held, self._is_held = self._is_held, status.phase is SessionPhase.HELD
         runs_again = was_held and status.phase is SessionPhase.RUNNING

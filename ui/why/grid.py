@@ -222,7 +222,7 @@ class RowGrid(QWidget):
             # Screen readers follow the order of the widgets, not their places.
             widget.raise_()
         former, shown.row = shown.row, row
-        self._say(shown, former)
+        self._fill_row(shown, former)
 
     def finish(self) -> None:
         for row in self._rows:
@@ -344,13 +344,13 @@ class RowGrid(QWidget):
     def add(self, row: DetailRow) -> ShownRow:
         shown = ShownRow(row, *self._widgets_for(row))
         self._rows.append(shown)
-        self._say(shown)
+        self._fill_row(shown)
         return shown
 
     def change(self, shown: ShownRow, row: DetailRow) -> None:
         """Change what a row says; its shape stays the same."""
         former, shown.row = shown.row, row
-        self._say(shown, former)
+        self._fill_row(shown, former)
         self._fit_row(shown, former)
 
     def _widgets_for(  # noqa: PLR0911 - one for each kind of row
@@ -384,7 +384,7 @@ class RowGrid(QWidget):
             ShareBar(self) if row.kind is RowKind.SHARE else None,
         )
 
-    def _say(self, shown: ShownRow, former: DetailRow | None = None) -> None:
+    def _fill_row(self, shown: ShownRow, former: DetailRow | None = None) -> None:
         row, value, key = shown.row, shown.value, shown.key
         is_heading = row.kind is RowKind.HEADING
         if isinstance(value, QPlainTextEdit):

@@ -133,7 +133,7 @@ class WindowContents(QObject):
         window.blames_extension = self._extension_reporter.blame
         window.apply_menu_palette()
         window.hear(self._handle_event, *_HEARD)
-        self._tell_visibility()
+        self._apply_visibility()
         self._on_session_changed(bridge.session)
         self._on_status_changed(bridge.status)
         for part in (window.notice, window.panels, self.first_run):
@@ -142,7 +142,7 @@ class WindowContents(QObject):
         # widget when it activates the window.
         single_shot(self, self._give_keyboard).start()
         if window.settings_file.problem:
-            window.notice.say_lasting(window.settings_file.problem)
+            window.notice.show_lasting(window.settings_file.problem)
         window.completed.emit()
 
     @Slot()
@@ -173,7 +173,7 @@ class WindowContents(QObject):
         window.transport_actions = TransportActions(bridge, actions, theme, window)
         self.window_actions = WindowActions(window, window.menu_bar.menus)
         self.window_states.compare_for(self.window_actions)
-        self.window_actions.moved.connect(window.notice.say)
+        self.window_actions.moved.connect(window.notice.show_text)
         self.program_actions = ProgramActions(window)
         recording = RecordingActions(bridge, actions, theme, window)
         annotations = AnnotationActions(bridge, theme, window)
@@ -191,10 +191,10 @@ class WindowContents(QObject):
         window.addActions(list(actions.by_id.values()))
         recording.written.connect(self._report_recording)
         recording.failed.connect(self._report_recording_problem)
-        recording.begun.connect(window.notice.say)
+        recording.begun.connect(window.notice.show_text)
         window.transport_actions.place_refused.connect(window.notice.refuse)
         annotations.refused.connect(window.notice.refuse)
-        annotations.said.connect(window.notice.say)
+        annotations.said.connect(window.notice.show_text)
         # Says which actions are possible
         self.states = ActionStates(bridge, actions, undo, window.middle)
         self.states.command_refused.connect(self._report_refusal)
@@ -215,7 +215,7 @@ class WindowContents(QObject):
         self.why_line = WhyLine(self._bridge, window.panels, actions)
         window.panels.add_above_foot(self.why_line)
         actions.set_icons(theme)
-        self.states.command_applied.connect(window.notice.say_effect)
+        self.states.command_applied.connect(window.notice.show_effect)
         failures = FailureNote(self._bridge, theme, window)
         failures.clicked.connect(self._open_events)
         for widget in (window.notice, failures):
@@ -295,7 +295,7 @@ class WindowContents(QObject):
         """Take files that are dropped, refresh only what can be seen, and save at the end."""
         kind = event.type()
         if kind in _VISIBILITY:
-            self._tell_visibility()
+            self._apply_visibility()
         elif kind is QEvent.Type.Close:
             self._close()
         elif isinstance(event, QKeyEvent):
@@ -304,7 +304,7 @@ class WindowContents(QObject):
             return self._handle_drop(event, is_over=kind is QEvent.Type.Drop)
         return False
 
-    def _tell_visibility(self) -> None:
+    def _apply_visibility(self) -> None:
         window = self._window
         is_visible = window.isVisible() and not window.isMinimized()
         self._bridge.refresh_timer.set_visible(is_visible=is_visible)
@@ -394,7 +394,7 @@ class WindowContents(QObject):
         self._bring_panels(session)
         self._clear_filters()
         if session.notes and not self.window_states.is_capture:
-            self._window.notice.say_lasting(" ".join(session.notes))
+            self._window.notice.show_lasting(" ".join(session.notes))
 
     @Slot(object)
     def _need_picture(self, _events: int = 0) -> None:
@@ -482,9 +482,9 @@ class WindowContents(QObject):
                 self._open_error(status)
                 return
             case SessionPhase.ENDED:
-                notice.say_lasting(status.message, ("Open again", self._bridge.reload))
+                notice.show_lasting(status.message, ("Open again", self._bridge.reload))
             case _ if about_end:
-                notice.say_lasting(about_end)
+                notice.show_lasting(about_end)
         if self._window.middle.currentWidget() is self._error_view:
             self._window.middle.setCurrentIndex(0)
 
@@ -503,13 +503,13 @@ class WindowContents(QObject):
         text = f"{status.message}{goes_on}"
         if status.detail:
             show = partial(self._open_failed_file, status)
-            self._window.notice.say_lasting(text, ("Show the line", show))
+            self._window.notice.show_lasting(text, ("Show the line", show))
         else:
-            self._window.notice.say_lasting(text)
+            self._window.notice.show_lasting(text)
 
     @Slot(str)
     def _report_left_running(self, title: str) -> None:
-        self._window.notice.say(f"{title} runs on without the inspector.")
+        self._window.notice.show_text(f"{title} runs on without the inspector.")
 
     @Slot(object, object)
     def _ask_for_column(self, path: Path, columns: tuple[str, ...]) -> None:
@@ -528,7 +528,7 @@ class WindowContents(QObject):
         text = f"Cannot {record.text}. {reason}."
         if len(text) > _LONGEST_MESSAGE:
             # For example, what a scene did differently when it was run again.
-            self._window.notice.say_lasting(text, ("Show events", self._open_events))
+            self._window.notice.show_lasting(text, ("Show events", self._open_events))
         else:
             self._window.notice.refuse(text)
 
@@ -549,7 +549,7 @@ class WindowContents(QObject):
     @Slot(str)
     def _report_recording_problem(self, problem: str) -> None:
         ask = self._window.actions_by_id["record-to"].trigger
-        self._window.notice.say_lasting(f"Not recorded. {problem}", ("Record to …", ask))
+        self._window.notice.show_lasting(f"Not recorded. {problem}", ("Record to …", ask))
 
     @Slot()
     def _open_events(self) -> None:

@@ -116,7 +116,7 @@ class EndlessCode(QObject):
             on_over=self._is_over.emit,
             after_s=_ALIVE_AFTER_S,
         )
-        self._bridge.tell_entries(self._watch.wake)
+        self._bridge.notify_of_entries(self._watch.wake)
 
     def stop(self) -> None:
         self._watch.stop()
@@ -143,13 +143,13 @@ class EndlessCode(QObject):
         self._seconds = seconds
         ident = main_thread().ident
         if min(seconds, monotonic() - self._attended_s) >= 2 * _TOLD_AFTER_S:
-            self._say_deaf()
+            self._warn_in_terminal()
         if hasattr(signal, "pthread_kill") and ident is not None:
             signal.pthread_kill(ident, _SIGNAL)
         else:
             interrupt_main(_SIGNAL)
 
-    def _say_deaf(self) -> None:
+    def _warn_in_terminal(self) -> None:
         """Say once on the terminal what cannot be said in the window."""
         code = running_code(sys._current_frames().get(main_thread().ident or 0))  # noqa: SLF001
         if code is None or self._is_deafness_said:
@@ -181,7 +181,7 @@ class EndlessCode(QObject):
             return
         self._is_attending = True
         try:
-            self._tell(code)
+            self._show_code(code)
             self._live()
         finally:
             self._is_attending = False
@@ -189,7 +189,7 @@ class EndlessCode(QObject):
             self._wants_break_off = False
             raise UserInterruptError(f"interrupted after {self._seconds:.0f} s, {code.place}")
 
-    def _tell(self, code: RunningCode) -> None:
+    def _show_code(self, code: RunningCode) -> None:
         """Say what is going on, and complete the recording up to here."""
         now_s = monotonic()
         if code.call != self._called:
@@ -199,7 +199,7 @@ class EndlessCode(QObject):
             self._bridge.record_so_far()
         seconds = now_s - self._called_at_s
         if seconds >= _TOLD_AFTER_S:
-            self.bar.tell(code.text(seconds), is_loading=self._bridge.loading is not None)
+            self.bar.show_text(code.text(seconds), is_loading=self._bridge.loading is not None)
 
     def _live(self) -> None:
         application = QApplication.instance()
@@ -282,7 +282,7 @@ class BreakOffBar(QFrame):
     def set_icon(self, icon: QIcon) -> None:
         self._icon.setPixmap(icon.pixmap(18, 18))
 
-    def tell(self, text: str, *, is_loading: bool) -> None:
+    def show_text(self, text: str, *, is_loading: bool) -> None:
         """Say what is going on, in place of what was said; a scene may be loading."""
         self.attach_button.setVisible(is_loading)
         if text != self.label.text():

@@ -49,7 +49,7 @@ class ExtensionReporter(logging.Handler):
         count = len(self._problems)
         many = f"{count} problems with extensions. " if count > 1 else ""
         text = f"{many}{self._problems[-1]}"
-        self._window.notice.say_lasting(text, ("Show extensions", self._open))
+        self._window.notice.show_lasting(text, ("Show extensions", self._open))
 
     def blame(self, error: BaseException) -> bool:
         """Report an error that comes from an extension, once; return whether it does."""

@@ -182,7 +182,7 @@ class MainWindow(QMainWindow):
         if not is_file(path):
             self.settings = self.settings.without_recent_scene(str(path))
             open_scene = self.actions_by_id["open"].trigger
-            self.notice.say_lasting(f"{path} no longer exists.", ("Open file …", open_scene))
+            self.notice.show_lasting(f"{path} no longer exists.", ("Open file …", open_scene))
             return
         self.settings = self.settings.with_recent_scene(path)
         self.opened_last = path
@@ -191,7 +191,7 @@ class MainWindow(QMainWindow):
     def report_fault(self, summary: str) -> None:
         """Say that something went wrong inside the inspector itself."""
         if self.is_complete:
-            self.notice.say_lasting(
+            self.notice.show_lasting(
                 f"Internal error in the inspector: {summary}. Everything else goes on; see the "
                 "terminal for details."
             )

@@ -75,7 +75,7 @@ class FaultReporter:
         )
         logger.warning(text)
         self._window.bridge.submit(Hold())
-        self._window.notice.say_lasting(text)
+        self._window.notice.show_lasting(text)
         return True
 
     def _report(

@@ -25,7 +25,7 @@ from inspector.vocabulary import rate_chip
 
 from ..kit.fonts import in_type
 from ..kit.guards import guarded
-from ..kit.labels import ElidedLabel, announce, plain_label, say
+from ..kit.labels import ElidedLabel, announce, plain_label, set_growing_text
 from ..kit.layouts import fill_across, tool_button
 from ..kit.theme import Theme
 from ..kit.throttled_refresh import ThrottledRefresh, single_shot
@@ -105,7 +105,7 @@ class StatusLine(QWidget):
         self.close_button.clicked.connect(self.dismiss)
         self.again_button = tool_button("Notice")
         self.again_button.setAutoRaise(True)
-        self.again_button.clicked.connect(self._say_again)
+        self.again_button.clicked.connect(self._show_again)
         self.cancel_button = tool_button("Cancel", "Stop here and keep the result so far (Esc)")
         self.cancel_button.clicked.connect(self.break_off)
         self.log_note = LogNote(bridge)
@@ -118,7 +118,7 @@ class StatusLine(QWidget):
         shown = (self.label, *self.buttons, self.keys, *others, self.log_note)
         fill_across(self, *shown, margins=(6, 0, 6, 0))
         self._over = single_shot(self, self._end, _EFFECT_MS)
-        OverruledRates.of(bridge).found.connect(self.say_overruled)
+        OverruledRates.of(bridge).found.connect(self.show_overruled)
         bridge.status_changed.connect(self._on_progress)
         bridge.facts_due.connect(self._on_progress)
         bridge.loading_changed.connect(self._on_loading)
@@ -176,7 +176,7 @@ class StatusLine(QWidget):
         self.clear()
 
     @Slot()
-    def _say_again(self) -> None:
+    def _show_again(self) -> None:
         self.set_notice(self._lasting)
 
     @Slot()
@@ -220,7 +220,7 @@ class StatusLine(QWidget):
         if self._was_said:
             self.clear()
         else:
-            self._say_again()
+            self._show_again()
 
     @Slot()
     def break_off(self) -> bool:
@@ -233,20 +233,20 @@ class StatusLine(QWidget):
         return is_possible
 
     @Slot(str)
-    def say(self, text: str) -> None:
+    def show_text(self, text: str) -> None:
         self.set_notice(Notice(text))
 
     @Slot(str)
     def refuse(self, reason: str) -> None:
         """Say why something was not done."""
-        self.say(f"✖ {reason}")
+        self.show_text(f"✖ {reason}")
 
-    def say_lasting(self, text: str, *actions: tuple[str, Callable[[], object]]) -> None:
+    def show_lasting(self, text: str, *actions: tuple[str, Callable[[], object]]) -> None:
         """Say what can be read again, with at most two actions: their texts, and what they do."""
         self.set_notice(Notice(text, tuple((name, "", act) for name, act in actions), lasts=True))
 
     @Slot(object)
-    def say_effect(self, record: CommandRecord) -> None:
+    def show_effect(self, record: CommandRecord) -> None:
         """Say what a pause, its end, a rate or an undo has done, where the eye is after a key."""
         session = self._bridge.session
         text = effect_text(self._bridge.timeline, record)
@@ -269,9 +269,9 @@ class StatusLine(QWidget):
                 self.label.set_text(text)
 
     @Slot(object)
-    def say_overruled(self, rate: OverruledRate) -> None:
+    def show_overruled(self, rate: OverruledRate) -> None:
         """Say that the scene has changed a rate that was set from outside."""
-        self.say(rate.sentence)
+        self.show_text(rate.sentence)
 
     def _undo(self, number: int) -> None:
         """Undo the command whose effect is said; if that undid something, it is redone."""
@@ -356,23 +356,23 @@ class LogNote(QToolButton):
         session = self._bridge.session
         self.setEnabled(session is not None and not self._is_comparing)
         if session is None or self._is_comparing:
-            say(self, "Comparison" if self._is_comparing else "No scene is open")
+            set_growing_text(self, "Comparison" if self._is_comparing else "No scene is open")
             self.setToolTip("")
             return
         parts, tips = _notes_on(session)
         count, place = _log_texts(session)
-        self._say("  ·  ".join([*parts, count]))
+        self._show_log_text("  ·  ".join([*parts, count]))
         tip = as_plain("\n".join([*tips, place, "Click to see the events."]))
         if tip != self.toolTip():
             self.setToolTip(tip)
 
-    def _say(self, text: str) -> None:
+    def _show_log_text(self, text: str) -> None:
         advance = self.fontMetrics().horizontalAdvance(text)
         if advance > self._widest:
             self._widest = advance
-            say(self, text)
+            set_growing_text(self, text)
         elif text != self.text():
-            # Not say(): the style takes ten times as long to find that the text has room.
+            # Not as above: the style takes ten times as long to find that the text has room.
             self.setText(text)
 
 

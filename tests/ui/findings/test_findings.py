@@ -13,7 +13,7 @@ from inspector.analysis.lint.findings import BLOCKED_LOOP, DRIFT, Finding
 from inspector.sessions.captured import CapturedSession
 from inspector.sessions.session import SessionPhase
 from inspector.testing import pass_seconds, scene_file, virtual_session
-from ui.findings import CHEAP_S, LOOK_EVERY_S, FindingsPanel
+from ui.findings import ANALYSE_EVERY_S, CHEAP_S, FindingsPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SelectionKind, SessionBridge
 
@@ -77,7 +77,7 @@ def test_that_it_looks_again_by_itself_after_some_seconds(stand: Stand) -> None:
 
     stand.run(2)
     assert stand.cells() == []
-    stand.now_s += LOOK_EVERY_S
+    stand.now_s += ANALYSE_EVERY_S
     stand.run(0.1)
 
     assert len(stand.cells()) == 1
@@ -88,13 +88,13 @@ def test_that_an_expensive_look_is_taken_only_when_asked_for(
 ) -> None:
     stand.show()
     monkeypatch.setattr(stand.panel, "_took_s", CHEAP_S * 2)
-    stand.now_s += LOOK_EVERY_S
+    stand.now_s += ANALYSE_EVERY_S
 
     stand.run(2)
     assert stand.cells() == []
     assert "Newer events are not analysed yet" in stand.panel.state_label.text()
 
-    stand.panel.look_button.click()
+    stand.panel.analyse_button.click()
     assert len(stand.cells()) == 1
 
 
@@ -118,7 +118,7 @@ def test_that_enter_without_a_marked_finding_selects_nothing(stand: Stand, qtbot
     view = stand.panel.view
     qtbot.keyClick(view, Qt.Key.Key_Return)
     stand.run(2)
-    stand.panel.look()
+    stand.panel.analyse()
     view.setCurrentIndex(QModelIndex())
     before = stand.bridge.selection
 
@@ -133,7 +133,7 @@ def test_that_an_empty_panel_says_why(qtbot: QtBot) -> None:
     panel.show()
 
     assert panel.notice.text() == "No findings: no scene is loaded."
-    assert not panel.look_button.isEnabled()
+    assert not panel.analyse_button.isEnabled()
 
 
 def test_that_another_session_is_looked_at_anew(stand: Stand, tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_that_a_long_past_is_looked_at_only_when_asked_for(
 
     assert stand.cells() == []
     assert stand.panel.notice.text() == "Not analysed yet: press “Analyse again”."
-    stand.panel.look_button.click()
+    stand.panel.analyse_button.click()
     assert len(stand.cells()) == 1
     assert stand.panel.state_label.text().endswith(". Nothing has happened since.")
 
@@ -186,10 +186,10 @@ def test_that_a_long_past_is_looked_at_in_turns(
         stand.bridge.refresh_timer, "queue_turn", lambda _, act, **_how: turns.append(act)
     )
     panel = stand.panel
-    panel.look()
+    panel.analyse()
 
-    assert panel.is_looking
-    assert not panel.look_button.isEnabled()
+    assert panel.is_analysing
+    assert not panel.analyse_button.isEnabled()
     assert panel.state_label.text() == "Analysing … 0 %"
     stand.run(0.1)
     count = 0
@@ -198,7 +198,7 @@ def test_that_a_long_past_is_looked_at_in_turns(
         count += 1
     assert count > 1
     assert len(stand.cells()) == 1
-    assert panel.look_button.isEnabled()
+    assert panel.analyse_button.isEnabled()
 
 
 def test_that_a_look_at_a_session_that_is_gone_ends(
@@ -210,14 +210,14 @@ def test_that_a_look_at_a_session_that_is_gone_ends(
     monkeypatch.setattr(
         stand.bridge.refresh_timer, "queue_turn", lambda _, act, **_how: turns.append(act)
     )
-    stand.panel.look()
+    stand.panel.analyse()
     other = scene_file(tmp_path, "def build(stage): stage.root.set_timeout(1, int)", "other.py")
     stand.bridge.set_session(virtual_session(other))
 
     while turns:
         turns.pop()()
 
-    assert not stand.panel.is_looking
+    assert not stand.panel.is_analysing
     assert stand.cells() == []
 
 

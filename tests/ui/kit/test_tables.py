@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 from typing_extensions import override
 
-from ui.kit.labels import say
+from ui.kit.labels import set_growing_text
 from ui.kit.table.column_choices import ShorteningHeader, share_room, shared_alike
 
 
@@ -89,16 +89,16 @@ def test_that_a_text_that_needs_no_more_room_lays_nothing_out(
     qtbot.addWidget(panel)
     layout, widget = QHBoxLayout(panel), kind()
     layout.addWidget(widget)
-    say(widget, "20 pending")
+    set_growing_text(widget, "20 pending")
     panel.show()
     QApplication.processEvents()
     layouts = Layouts(panel)
 
     for text in ("19 pending", "9 pending", "21 pending"):
-        say(widget, text)
+        set_growing_text(widget, text)
         QApplication.processEvents()
     assert (widget.text(), layouts.count) == ("21 pending", 0)
-    say(widget, "21 pending, of which 20 wait")
+    set_growing_text(widget, "21 pending, of which 20 wait")
     QApplication.processEvents()
 
     assert layouts.count > 0

@@ -235,16 +235,16 @@ def test_that_a_follower_whose_period_is_not_over_waits_for_the_next_refresh(
     counted.timer.follow()
     hands.timer.phase = SessionPhase.RUNNING
     for _ in range(10):
-        hands.timer.tell_followers()
+        hands.timer.ask_followers()
         QCoreApplication.processEvents()
         hands.now_ns += 10 * NS_PER_MS
     assert counted.count == len(requests) == 2
 
     # Nothing follows once it is held, so the last one is not lost.
-    hands.timer.tell_followers()
+    hands.timer.ask_followers()
     QCoreApplication.processEvents()
     hands.now_ns += NS_PER_MS
-    hands.timer.tell_followers()
+    hands.timer.ask_followers()
     assert counted.timer.is_waiting
     hands.timer.phase = SessionPhase.HELD
     hands.timer.end_turn(has_news=False)
@@ -255,7 +255,7 @@ def test_that_a_follower_that_is_gone_is_forgotten(counted: Counted, hands: Hand
     counted.timer.follow()
     delete(counted.timer)
 
-    hands.timer.tell_followers()
-    hands.timer.tell_followers()
+    hands.timer.ask_followers()
+    hands.timer.ask_followers()
 
     assert counted.count == 0

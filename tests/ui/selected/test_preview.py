@@ -144,7 +144,7 @@ def test_that_the_card_says_what_holds_now_and_goes_with_the_session(
 
     stand.session.submit(StepBy(2_500_000_000))
     stand.bridge.refresh_now()
-    stand.previewer.look()
+    stand.previewer.refresh()
     assert card.text().startswith("Pausing game: 10 timers would wait")
 
     stand.bridge.close()

@@ -304,7 +304,7 @@ def test_that_every_entry_of_the_session_is_told(
     bridge: SessionBridge, tmp_path: Path, qtbot: QtBot
 ) -> None:
     entries: list[int | None] = []
-    bridge.tell_entries(lambda: entries.append(bridge.scene_entry()))
+    bridge.notify_of_entries(lambda: entries.append(bridge.scene_entry()))
 
     bridge.open_path(scene_file(tmp_path, "def build(stage): ..."))
     assert None not in entries

@@ -151,7 +151,7 @@ def test_that_a_panel_that_fails_when_it_is_shown_is_shown_all_the_same(
     panels = shell.window.panels
     # Only until it is shown: the next refresh would have it look again.
     with monkeypatch.context() as broken, qtbot.capture_exceptions() as exceptions:
-        broken.setattr(FindingsPanel, "look", fail)
+        broken.setattr(FindingsPanel, "analyse", fail)
         panels.enter_panel("findings")
 
     assert [kind for kind, _, _ in exceptions] == [StopIteration]

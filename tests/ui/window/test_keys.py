@@ -100,7 +100,7 @@ def test_that_space_runs_and_holds(shell: Shell) -> None:
 
 @pytest.mark.parametrize("bar", ["notice", "first run"])
 def test_that_space_holds_after_a_bar_was_dismissed(qtbot: QtBot, shell: Shell, bar: str) -> None:
-    shell.window.notice.say_lasting("Written")
+    shell.window.notice.show_lasting("Written")
     buttons = {
         "notice": shell.window.notice.close_button,
         "first run": shell.contents.first_run.close_button,

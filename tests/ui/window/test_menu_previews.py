@@ -91,7 +91,7 @@ def test_that_an_action_that_is_not_possible_shows_no_card(shell: Shell) -> None
     menu = _menu(shell, "Branch")
 
     shell.window.actions_by_id["pause-branch"].hover()
-    _previewer(shell).look()
+    _previewer(shell).refresh()
 
     assert not _previewer(shell).card.isVisible()
     menu.close()

@@ -140,8 +140,8 @@ def test_that_a_finding_is_found_at_its_time(qtbot: QtBot, tmp_path: Path) -> No
     panel = shell.window.panels.panel("findings")
     assert isinstance(panel, FindingsPanel)
 
-    panel.look()
-    qtbot.waitUntil(lambda: not panel.is_looking)
+    panel.analyse()
+    qtbot.waitUntil(lambda: not panel.is_analysing)
 
     ((title, about),) = titles(shell, "castle")[1]
     assert title.startswith("0:00.250  fails: load level failed ")

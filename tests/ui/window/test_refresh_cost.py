@@ -24,7 +24,7 @@ from tests.ui.shell import Shell, open_shell
 from ui.clock_tree.panel import ClockTreeModel, ClockTreePanel
 from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.panel import FrameTimesPanel
-from ui.kit.labels import say
+from ui.kit.labels import set_growing_text
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
 from ui.timeline import lane_forecasts, lane_surface
@@ -395,7 +395,7 @@ def test_that_texts_that_change_lay_out_nothing_around_them(qtbot: QtBot, tmp_pa
     for number in range(_REFRESHES):
         transport.time_button.set_text(f"00:12.34{number}")
         transport.fps_button.set_text(f"6{number % 10} fps")
-        say(window.frame_times.header.p50, f"16.{number} ms")
+        set_growing_text(window.frame_times.header.p50, f"16.{number} ms")
         why.answer.set_text(f"Running. 1{number} timers are pending.")
         QApplication.processEvents()
 
@@ -412,7 +412,7 @@ def test_that_a_text_that_changes_paints_nothing_below_its_panel(
     parts = Paints(place=place, plots=window.frame_times, label=statistics)
 
     queue.update(0, 0, 20, 20)
-    say(statistics, "1.66 ms")
+    set_growing_text(statistics, "1.66 ms")
     QApplication.processEvents()
 
     assert set(parts.paints) == {"label"}

@@ -61,7 +61,7 @@ def test_that_the_delay_of_wake_ups_is_said_before_the_events(stand: Stand) -> N
 
 
 def test_that_a_notice_takes_its_place(stand: Stand) -> None:
-    stand.line.say("Recording to a.tlrec")
+    stand.line.show_text("Recording to a.tlrec")
     assert stand.note.isHidden()
     assert stand.line.message == "Recording to a.tlrec"
 
@@ -73,9 +73,9 @@ def test_that_a_failure_gives_its_place_back_and_can_be_read_again_until_it_is_d
     stand: Stand,
 ) -> None:
     done: list[str] = []
-    stand.line.say_lasting("Not saved: a.tlrec", ("Open it", lambda: done.append("open")))
+    stand.line.show_lasting("Not saved: a.tlrec", ("Open it", lambda: done.append("open")))
     assert stand.line.again_button.isHidden()
-    stand.line.say("No frame began before this instant.")
+    stand.line.show_text("No frame began before this instant.")
     assert stand.line.message == "No frame began before this instant."
     assert stand.line.buttons[0].isHidden()
 
@@ -98,7 +98,7 @@ def test_that_a_failure_gives_its_place_back_and_can_be_read_again_until_it_is_d
 def test_that_a_failure_that_came_during_a_long_step_is_said_after_it(stand: Stand) -> None:
     stand.session.status = SessionStatus(SessionPhase.REWINDING, "Rewinding.")
     stand.look()
-    stand.line.say_lasting("Not saved: a.tlrec")
+    stand.line.show_lasting("Not saved: a.tlrec")
     assert stand.line.message == "Rewinding."
 
     stand.session.status = SessionStatus(SessionPhase.RUNNING, "Played is running.")
@@ -128,7 +128,7 @@ def test_that_what_lasts_has_the_room_of_the_tabs(qtbot: QtBot, tmp_path: Path) 
     shell = open_shell(qtbot, tmp_path)
     text = f"Not saved: /{'long/' * 20}a.tlrec"
 
-    shell.window.notice.say_lasting(text)
+    shell.window.notice.show_lasting(text)
     QApplication.processEvents()
 
     label = shell.window.notice.label
@@ -201,7 +201,7 @@ def test_that_a_text_that_is_not_wider_has_no_room_measured(
         assert note.text().endswith(text)
         assert note.width() >= note.sizeHint().width()
     measured: list[str] = []
-    monkeypatch.setattr(status_line, "say", lambda _note, text: measured.append(text))
+    monkeypatch.setattr(status_line, "set_growing_text", lambda _note, text: measured.append(text))
 
     told.append("22,222 events")
     note.refresh()

@@ -275,7 +275,7 @@ def test_that_findings_of_a_scene_that_is_held_are_counted_unseen(
     assert tabs(shell).text_of("findings") == "Findings"
 
     shell.trigger("run-or-hold")
-    shell.contents.badges.look_for_findings()
+    shell.contents.badges.refresh_findings()
 
     assert tabs(shell).text_of("findings") == "Findings 1"
     assert not shell.window.panels.is_in_front("findings")

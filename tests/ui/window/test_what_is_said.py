@@ -166,7 +166,7 @@ def test_that_the_keyboard_goes_straight_from_a_notice_that_ends_to_the_frames(
 ) -> None:
     shell.activate()
     notice = shell.window.notice
-    notice.say_lasting("Not saved: a.tlrec")
+    notice.show_lasting("Not saved: a.tlrec")
     notice.close_button.setFocus()
     had_it: list[QWidget | None] = []
     application = QApplication.instance()

@@ -94,7 +94,7 @@ class ColumnChoices(QObject):
         self._measured: set[tuple[int, int, str]] = set()
         #: Widths that are wanted instead of that of the sample, by column.
         self._wished: dict[int, int] = {}
-        self._turn = single_shot(self, self._look_at_names)
+        self._turn = single_shot(self, self._note_names_in_view)
         view.model().modelReset.connect(self._note_rows)
         view.model().rowsInserted.connect(self._note_rows)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
@@ -210,7 +210,7 @@ class ColumnChoices(QObject):
         self._turn.start()
 
     @Slot()
-    def _look_at_names(self) -> None:
+    def _note_names_in_view(self) -> None:
         if self._table.isVisible():
             self.note_names(self._table.rows_in_view())
 

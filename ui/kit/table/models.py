@@ -246,7 +246,7 @@ class ListTableModel(TableModel[RowT]):
         for at, each in enumerate(self.rows):
             if each is former:
                 self.rows[at] = row
-                self._tell_changed(at, at)
+                self._emit_changed(at, at)
 
     def set_filter(self, text: str) -> None:
         """Show only rows that have every word of a text, in any case of letters."""
@@ -296,7 +296,7 @@ class ListTableModel(TableModel[RowT]):
             changed = [at for at, row in enumerate(rows) if row != former[at]]
             self.rows = rows
             if changed:
-                self._tell_changed(changed[0], changed[-1])
+                self._emit_changed(changed[0], changed[-1])
         elif added > 0 and after[added:] == before:
             self._insert(0, rows)
         elif added > 0 and after[: len(before)] == before:
@@ -323,5 +323,5 @@ class ListTableModel(TableModel[RowT]):
         self.changePersistentIndexList(before, after)
         self.layoutChanged.emit()
 
-    def _tell_changed(self, first: int, last: int) -> None:
+    def _emit_changed(self, first: int, last: int) -> None:
         self.dataChanged.emit(self.index(first, 0), self.index(last, len(self.columns) - 1))

@@ -59,7 +59,7 @@ class ProgramActions(QObject):
             return
         if not session.can_end_program:
             reason = "The program was not started by the inspector: detach from it instead."
-            self._window.notice.say_lasting(reason)
+            self._window.notice.show_lasting(reason)
             return
         # In a thread, because ending in good order may take the program some seconds.
         Thread(target=session.end_program, name="end the program", daemon=True).start()
@@ -68,4 +68,4 @@ class ProgramActions(QObject):
         bridge = self._window.bridge
         clock = selected_clock(bridge.timeline, bridge.selection)
         if clock is not None and (reason := bridge.choose_loop(clock.id)):
-            self._window.notice.say_lasting(reason)
+            self._window.notice.show_lasting(reason)

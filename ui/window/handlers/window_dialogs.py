@@ -67,7 +67,7 @@ class WindowDialogs(QObject):
         try:
             ZoneSumsWindow(path, window.bridge.panel_choices, window.theme, window).show()
         except (InspectorError, OSError) as error:
-            window.notice.say_lasting(str(error))
+            window.notice.show_lasting(str(error))
 
     def error_view(self) -> SceneErrorView:
         """Return a view that shows why a scene could not be loaded, with buttons that work."""

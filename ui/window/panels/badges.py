@@ -61,14 +61,14 @@ class Badges(QObject):
     @Slot()
     def _await_turn(self) -> None:
         """Look for findings when the user is not dragging: making the panel alone takes a frame."""
-        self._bridge.refresh_timer.queue_turn(self, self._look_if_held, can_wait=True)
+        self._bridge.refresh_timer.queue_turn(self, self._refresh_if_held, can_wait=True)
 
-    def _look_if_held(self) -> None:
+    def _refresh_if_held(self) -> None:
         if self._bridge.status.phase is SessionPhase.HELD:
-            self.look_for_findings()
+            self.refresh_findings()
 
     @Slot()
-    def look_for_findings(self) -> None:
+    def refresh_findings(self) -> None:
         """Analyse what has happened so far, if that takes no time."""
         self._panels.panel("findings")
         panel = self._findings_panel()

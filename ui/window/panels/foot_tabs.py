@@ -134,7 +134,7 @@ class FootTabs(QWidget):
         button = TabButton(self._titles[panel_id], theme)
         button.setObjectName(f"tab_{panel_id}")
         button.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        button.clicked.connect(self._tell_click)
+        button.clicked.connect(self._emit_clicked)
         button.customContextMenuRequested.connect(self._open_menu)
         return button
 
@@ -212,7 +212,7 @@ class FootTabs(QWidget):
         return next(each for each, button in self._buttons.items() if button is sender)
 
     @Slot()
-    def _tell_click(self) -> None:
+    def _emit_clicked(self) -> None:
         panel_id = self._panel_of(self.sender())
         # A tab shows what is open, not that it was clicked.
         self._buttons[panel_id].setChecked(panel_id == self._open)

@@ -100,7 +100,7 @@ class WindowPanels(QObject):
             if panel.area is not None:
                 place = self._places[panel.id] = PanelPlace(panel.title)
                 place.setObjectName(f"place_{panel.id}")
-                place.visibility_changed.connect(self._tell_visibility)
+                place.visibility_changed.connect(self._apply_visibility)
                 place.window_closed.connect(self._bring_back)
         below = panels_in_tray()
         self._in_tray = tuple(each.id for each in below)
@@ -349,7 +349,7 @@ class WindowPanels(QObject):
             self._places[panel_id].hide()
 
     @Slot(bool)
-    def _tell_visibility(self, is_visible: bool) -> None:  # noqa: FBT001 - a slot
+    def _apply_visibility(self, is_visible: bool) -> None:  # noqa: FBT001 - a slot
         place = self.sender()
         if is_visible:
             for panel_id in [each for each in self.ids if self._places[each] is place]:
