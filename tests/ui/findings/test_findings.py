@@ -13,6 +13,7 @@ from inspector.analysis.lint.findings import BLOCKED_LOOP, DRIFT, Finding
 from inspector.sessions.captured import CapturedSession
 from inspector.sessions.session import SessionPhase
 from inspector.testing import pass_seconds, scene_file, virtual_session
+from ui import findings
 from ui.findings import ANALYSE_EVERY_S, CHEAP_S, FindingsPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SelectionKind, SessionBridge
@@ -54,7 +55,9 @@ class Stand:
 
 
 @pytest.fixture
-def stand(qtbot: QtBot, tmp_path: Path) -> Stand:
+def stand(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stand:
+    # However busy the machine is, an analysis takes no time, so that further ones are automatic.
+    monkeypatch.setattr(findings, "perf_counter", lambda: 0.0)
     return Stand(qtbot, tmp_path)
 
 
