@@ -176,8 +176,16 @@ def _time_rows(frame: Frame, unknown: frozenset[str], *, waits: bool) -> list[De
     return rows
 
 
-def range_rows(timeline: Timeline, frames: tuple[int, int] | None) -> list[DetailRow]:
-    """Return what there is to say about frames that were chosen; nothing without any."""
+def range_rows(
+    timeline: Timeline, frames: tuple[int, int] | None, *, is_below: bool
+) -> list[DetailRow]:
+    """Return what there is to say about frames that were chosen; nothing without any.
+
+    Args:
+        timeline: Has the frames.
+        frames: The first, and the one after the last.
+        is_below: Whether something is selected, which the panel says first.
+    """
     history, (first, end) = timeline.frames, frames or (0, 0)
     start, stop = max(first, history.first), min(end, history.end)
     if start >= stop:
@@ -189,11 +197,11 @@ def range_rows(timeline: Timeline, frames: tuple[int, int] | None) -> list[Detai
         format_instant(history.before_ns(start)),
         format_instant(history.began_ns(stop - 1)),
     )
-    took = format_duration(int(times_ns.sum()))
+    count = counted(stop - start, "frame")
+    said = f"{format_duration(int(times_ns.sum()))}, from {began} to {ended}."
+    alone = [about("Range"), heading(count), answer(said)]
     return [
-        about("Range"),
-        heading(counted(stop - start, "frame")),
-        answer(f"{took}, from {began} to {ended}."),
+        *([heading("Range", count), sentence(said)] if is_below else alone),
         DetailRow("Average", format_duration(round(times_ns.mean()))),
         linked("Longest", [LinkedText(text, Selection.frame(longest.index))]),
     ]

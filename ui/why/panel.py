@@ -200,6 +200,8 @@ class WhyPanel(QWidget):
 
     def current_rows(self) -> list[DetailRow]:
         bridge, rows = self._bridge, self._rows_of_selection()
+        if bridge.selection.kind is not SelectionKind.NONE:
+            rows = [*rows, *self._rows_of_range()]
         session = bridge.session
         is_past = bridge.playhead_ns is not None and session is not None and not session.is_recorded
         if is_past and bridge.selection.kind is not SelectionKind.NONE:
@@ -216,8 +218,7 @@ class WhyPanel(QWidget):
         session, selection, timeline = bridge.session, bridge.selection, bridge.shown
         is_live = timeline is bridge.timeline
         if session is None or selection.kind is SelectionKind.NONE:
-            chosen = bridge.frame_focus.chosen if is_live else None
-            return range_rows(timeline, chosen) or overview_rows(
+            return self._rows_of_range() or overview_rows(
                 session,
                 bridge.capabilities,
                 self._clock_counts,
@@ -248,6 +249,12 @@ class WhyPanel(QWidget):
                 unknown, budget_ns = unknown_of_frames(session), round(bridge.budgets_ms[0] * 1e6)
                 known_of = session.history, self._heaviest, unknown, budget_ns
                 return frame_rows(bridge.timeline, selection.id, *known_of, waits=session.waits)
+
+    def _rows_of_range(self) -> list[DetailRow]:
+        bridge, timeline = self._bridge, self._bridge.shown
+        chosen = bridge.frame_focus.chosen if timeline is bridge.timeline else None
+        is_below = bridge.selection.kind is not SelectionKind.NONE
+        return range_rows(timeline, chosen, is_below=is_below)
 
     def _told_of_firing(
         self, history: History, timeline: Timeline, selection: Selection

@@ -442,6 +442,9 @@ def test_that_frames_that_are_measured_say_how_long_they_are(stand: Stand) -> No
     assert stand.value("Longest") == "16.7 ms at 0:00.020"
     stand.panel.grid.link_activated.emit("FRAME:1")
     assert stand.bridge.selection == Selection.frame(1)
+    below = stand.lines()[-4:]
+    assert below[:2] == ["Range  (2 frames)", "33.3 ms, from 0:00.010 to 0:00.030."]
+    assert stand.panel.title == "Frame 1"
     stand.bridge.select(Selection())
     stand.bridge.frame_focus.change("interval", (0, 3), None)
     stand.panel.refresh()
