@@ -23,6 +23,7 @@ from inspector.formats.traces.session_trace import Events
 from inspector.sessions.capture_history import CaptureHistory
 from inspector.sessions.frame_files import FrameFile, open_frame_file, read_frame_file
 from tests.formats.read_captures import whole
+from tests.formats.test_round_trips import CARRIED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
     SampleFile = Callable[[str], Path]
 
 Row = tuple[str, str, str, int, int]
-SUFFIXES = [each.suffix for each in TRACE_EXPORTERS]
+#: Of the exporters of events, those whose files are read back.
+SUFFIXES = [each.suffix for each in TRACE_EXPORTERS if "events" in CARRIED[each.key]]
 
 
 def name_of(text: str) -> str:
