@@ -54,7 +54,8 @@ class Fill(Enum):
 
 AnyFill = SeverityFill | PhaseFill | Fill
 
-_COLORS: Final = dict(zip(Severity, ("bar", "orange", "red"), strict=True))
+#: The names of the colours of frames, in the window, in pictures and pages.
+SEVERITY_TOKENS: Final = dict(zip(Severity, ("bar", "orange", "red"), strict=True))
 _SHARES: Final = {Tone.FAINT: 0.4, Tone.TINT: 0.2}
 _OTHER_WORK_SHARE: Final = 0.6
 _WAITING_SHARE: Final = 0.18
@@ -70,7 +71,7 @@ def fill_color(fill: AnyFill, colors: Colors) -> str:
     """Return the colour of a fill; always opaque."""
     match fill:
         case SeverityFill(severity, tone):
-            color, share = colors[_COLORS[severity]], _SHARES.get(tone, 1.0)
+            color, share = colors[SEVERITY_TOKENS[severity]], _SHARES.get(tone, 1.0)
         case PhaseFill(None):
             color, share = colors["muted"], _OTHER_WORK_SHARE
         case PhaseFill(phase):

@@ -179,7 +179,8 @@ class View {
   }
 
   /** Draws frames between two heights, as high as three budgets. */
-  drawBars(context, frames, top, bottom, colors, budget = this.about.budget) {
+  drawBars(context, frames, top, bottom, fills, budget = this.about.budget) {
+    const colors = fills.map(this.color);
     const topNs = budget.ns * 3, room = bottom - top - 8, { ends, ns, own, classes } = frames;
     const y = (value) => bottom - (Math.min(value, topNs) / topNs) * room;
     context.strokeStyle = this.color("edge");

@@ -30,15 +30,15 @@ class Comparison extends View {
     side.append(name, list);
     box.append(canvas);
     element.append(side, box);
-    return { element, canvas, numbers, name: run.name, token: run.token, frames: new Frames(run.frames) };
+    return { element, canvas, numbers, name: run.name, fills: run.fills, frames: new Frames(run.frames) };
   }
 
   draw() {
     this.takeColors();
     this.bands.forEach((band, place) => {
-      const [context, , height] = this.context(band.canvas), own = this.color(band.token);
+      const [context, , height] = this.context(band.canvas);
       this.drawGrid(context, place ? 0 : RULER - 6, height, !place);
-      this.drawBars(context, band.frames, place ? 0 : RULER, height - 1, [own, this.color("orange"), this.color("red"), own]);
+      this.drawBars(context, band.frames, place ? 0 : RULER, height - 1, band.fills);
       this.drawPlayhead(context, height, !place);
     });
   }

@@ -13,7 +13,7 @@ from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.formats.html_page import svg_element
 from inspector.formats.page.columns import PageData
 from inspector.formats.page.page import html_of
-from inspector.formats.page.page_data import budget_about, frames_about
+from inspector.formats.page.page_data import budget_about, fills_of_classes, frames_about
 from inspector.formats.report.report import Report, ReportSection, html_of_table
 from inspector.tokens import CURVES, THEMES, ThemeName
 
@@ -49,7 +49,8 @@ def comparison_html(
             *(data, np.arange(len(times_ns)), run.ends_ns, times_ns, times_ns * 0, budget)
         )
         token, _dash = CURVES[place % len(CURVES)]
-        data.about["runs"].append({"name": run.name, "token": token, "frames": frames})
+        fills = fills_of_classes(token)
+        data.about["runs"].append({"name": run.name, "fills": fills, "frames": frames})
     data.about["end"] = max(int(run.ends_ns[-1]) for run, _ in runs)
     sections = "\n".join(_parts(reports, theme))
     return html_of(data, theme, body="comparison.html", sections=sections)

@@ -224,7 +224,7 @@ class Page extends View {
   drawTop() {
     const [context, , height] = this.context(this.top);
     this.drawGrid(context, RULER - 6, height, true);
-    this.drawBars(context, this.frames, RULER, height - 1, ["bar", "orange", "red", "bar"].map(this.color));
+    this.drawBars(context, this.frames, RULER, height - 1, this.about.fills);
     this.drawMarks(context);
     this.drawPlayhead(context, height, true);
   }

@@ -24,6 +24,7 @@ from inspector.display_text import one_line
 from inspector.events.frame_history import FrameHistory
 from inspector.events.history import History
 from inspector.events.timeline import Timeline
+from inspector.formats.arrangement.fills import SEVERITY_TOKENS, Severity
 from inspector.formats.page.columns import PageData
 from inspector.formats.page.queue import Queue
 from inspector.formats.page.scene_pictures import ScenePictures
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 #: States of a clock, with the numbers that the script of the page has for them.
 RUNS, PAUSED, RATE_ZERO, STOPPED_ABOVE, REMOVED = range(5)
-IN_BUDGET, OVER, OVER_TWICE, BY_INSPECTOR = range(4)
+_BY_INSPECTOR: Final = len(Severity)
 _LEAST_LATE_NS: Final = NS_PER_MS
 #: The title of the frames, by measure.
 _FRAMES: Final[dict[Measure, str]] = {
@@ -119,6 +120,7 @@ def _add_frames(data: PageData, frames: FrameTimes, budget: FrameBudget, measure
     has_own = measure == "interval" and frames.has_shares
     own_ns = frames.share(Share.INSPECTOR) if has_own else times_ns * 0
     ends_ns = at_ns if measure == "interval" else at_ns + times_ns
+    data.about["fills"] = fills_of_classes()
     data.about["frames"] = frames_about(data, frames.index, ends_ns, times_ns, own_ns, budget)
     if len(frames):
         data.about["start"] = int(at_ns[0] - frames.interval_ns[0])
@@ -183,11 +185,17 @@ def frames_about(  # noqa: PLR0913, PLR0917 - as many columns make frames
     if budget is not None:
         counted_ns = interval_ns - own_ns
         twice_ns = budget.longest_missing_one_ns
-        classes = (counted_ns > budget.longest_ns) * OVER + (counted_ns > twice_ns) * 1
-        classes[budget.is_over_because_of(interval_ns, own_ns)] = BY_INSPECTOR
+        classes = (counted_ns > budget.longest_ns) * Severity.OVER + (counted_ns > twice_ns) * 1
+        classes[budget.is_over_because_of(interval_ns, own_ns)] = _BY_INSPECTOR
     names = ("index", "at", "ns", "own", "class")
     columns = (index, at_ns, interval_ns, own_ns, classes)
     return {name: data.column(each) for name, each in zip(names, columns, strict=True)}
+
+
+def fills_of_classes(in_budget: str = SEVERITY_TOKENS[Severity.IN_BUDGET]) -> list[str]:
+    """Return the names of the colours of the classes of frames."""
+    over = (SEVERITY_TOKENS[each] for each in (Severity.OVER, Severity.OVER_TWICE))
+    return [in_budget, *over, in_budget]
 
 
 def budget_about(budget: FrameBudget) -> dict[str, Any]:

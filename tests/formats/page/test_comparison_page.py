@@ -9,6 +9,7 @@ import pytest
 
 from inspector.analysis.statistics.runs import ComparedRun, differences
 from inspector.formats.report.comparison import write_comparison
+from inspector.tokens import CURVES
 from tests.formats.page.browser_tab import Browser, Tab
 
 MS = 1_000_000
@@ -51,6 +52,8 @@ def test_that_a_page_of_a_comparison_has_every_frame_of_every_run(tab: Tab) -> N
     told = tab.run("page.about.runs.map((run) => [run.name, ...run.frames.ns])")
 
     assert told == [[each.name, *each.times_ns.tolist()] for each in RUNS]
+    fills = tab.run("page.about.runs.map((run) => run.fills)")
+    assert fills == [[token, "orange", "red", token] for token, _dash in CURVES[:3]]
     numbers = tab.run("page.bands.map((band) => band.numbers.longest.textContent)")
     assert numbers == ["40.0 ms"] * 3
 

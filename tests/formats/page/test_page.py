@@ -27,6 +27,7 @@ from inspector.events.history import LogHistory
 from inspector.events.log import readable
 from inspector.events.timeline import Timeline
 from inspector.exit_codes import ExitCode
+from inspector.formats.arrangement.fills import Severity, SeverityFill, Tone, fill_color
 from inspector.formats.export import export_frames, exporter_for, exporters
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
@@ -588,6 +589,14 @@ def test_that_a_screen_reader_is_told_of_every_part_and_of_what_changes(tab: Tab
     tab.press("ArrowRight")
     assert tab.run("document.activeElement.dataset.tab") == "queue"
     assert tab.run("page.playhead") < 1.6e9
+
+
+def test_that_frames_over_budget_have_the_colours_of_the_window_in_a_page(tab: Tab) -> None:
+    fills = [SeverityFill(each, Tone.STRONG) for each in (*Severity, Severity.IN_BUDGET)]
+
+    assert tab.run("page.about.fills.map(page.color)") == [
+        fill_color(each, COLORS["light"]) for each in fills
+    ]
 
 
 def test_that_a_page_prints_all_lanes_on_white(tab: Tab) -> None:
