@@ -1,4 +1,4 @@
-"""Exact rates: how local time follows from the parent's time.
+"""Exact rates: how local time follows from the parent's time, and how typed rates are read.
 
 A clock's local time is ``(parent * n + off) // D`` in integers, with one fixed
 denominator ``D``. A change of rate at parent instant ``P`` is

@@ -1,4 +1,4 @@
-"""A socket that carries frames without blocking, and the addresses of sockets."""
+"""The probe's sockets, dialled or listened on: their addresses, and frames without blocking."""
 
 from __future__ import annotations
 

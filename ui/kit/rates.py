@@ -1,4 +1,4 @@
-"""The usual rates, and a rate as text that can be typed."""
+"""The usual rates, and how a rate is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections between the inspector and a probe: stream sockets and their addresses."""
+"""Connections between the inspector and probes, and the socket on which it listens for them."""
 
 from __future__ import annotations
 
