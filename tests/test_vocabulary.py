@@ -16,6 +16,7 @@ from inspector.vocabulary import (
     EventKind,
     NamedNumber,
     Reading,
+    rate_chip,
     rate_text,
     ratio_text,
     typed_rate,
@@ -57,3 +58,9 @@ def test_that_large_rates_have_commas_as_counts_have(rate: Fraction, text: str) 
 def test_that_a_rate_to_be_typed_can_be_read_again() -> None:
     assert typed_rate(1_440 * D) == "1440"
     assert parse_rate(typed_rate(1_440 * D)) == 1_440
+
+
+@pytest.mark.parametrize("rate_n", [D // 4, D // 3, D // 2, D, 2 * D])
+def test_that_a_rate_can_be_typed_as_a_chip_shows_it(rate_n: int) -> None:
+    assert parse_rate(rate_chip(rate_n)) == Fraction(rate_n, D)
+    assert parse_rate(rate_chip(rate_n).removeprefix("×")) == Fraction(rate_n, D)

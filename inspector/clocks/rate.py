@@ -25,13 +25,15 @@ DEFAULT_FRAME_RATE: Final = Fraction(60)
 SLOWEST_FRAME_RATE: Final = Fraction(1, 60)
 FASTEST_FRAME_RATE: Final = Fraction(10_000)
 
+_FRACTION_SIGNS: Final = {"¼": "1/4", "½": "1/2", "¾": "3/4"}
+
 
 def rate_numerator(rate: float | Fraction | str) -> int:
     """Return ``rate`` over the fixed denominator, rounded to nearest.
 
     Args:
         rate: Local seconds per parent second, 0 or more; also as text: ``"1/3"``,
-            ``"0.25"``, ``"25%"`` or ``"2x"``.
+            ``"0.25"``, ``"25%"``, ``"2x"`` or ``"×¼"``.
 
     Raises:
         ValueError: The rate is negative, infinite, not a number, above a million,
@@ -62,7 +64,9 @@ def _parse(text: str) -> Fraction:
     stripped = text.strip().lower().replace("×", "x")
     if stripped.endswith("%"):
         return number_in(stripped[:-1].strip()) / 100
-    return number_in(stripped.removesuffix("x").strip())
+    # As people write it, "2x", or as it is shown, "×2"
+    factor = stripped[1:] if stripped.startswith("x") else stripped.removesuffix("x")
+    return number_in(_FRACTION_SIGNS.get(factor.strip(), factor.strip()))
 
 
 def checked_frame_rate(frames_per_second: float | Fraction) -> Fraction:

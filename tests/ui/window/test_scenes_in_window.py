@@ -133,10 +133,10 @@ def test_that_a_file_is_taken_by_how_its_name_ends(qtbot: QtBot, tmp_path: Path,
     assert enter.isAccepted()
 
 
-def test_that_other_files_are_not_taken(qtbot: QtBot, tmp_path: Path) -> None:
+def test_that_links_are_not_taken(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path, None)
     data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(tmp_path / "picture.png"))])
+    data.setUrls([QUrl("https://example.org/scene.py")])
 
     enter = dragged_in(data)
     enter.ignore()
