@@ -223,7 +223,7 @@ class HostLine:
         finally:
             with self._lock:
                 self._connection = None
-            connection.close()
+            connection.close(is_patient=self._is_over)
 
     def _carry_records(self, connection: _Connection) -> None:
         connection.put(self._records.begin_line())
@@ -454,26 +454,31 @@ class _Connection:
         lines = self._errors.decode(errors="replace").strip().splitlines()
         return lines[-1].strip() if lines else ""
 
-    def close(self) -> None:
+    def close(self, *, is_patient: bool = False) -> None:
+        """End the process; a patient end gives it a moment to pass on what was written."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
-        with suppress(OSError):
-            self._process.kill()
-        self._process.wait()
         os.close(self._close)
         for thread in (self._reader, self._writer):
             thread.join()
         os.close(self._closing)
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        if is_patient:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_LAST_WORDS_S)
+        with suppress(OSError):
+            self._process.kill()
+        self._process.wait()
+        self._process.stdout.close()
 
     def _read_errors(self) -> None:
         assert self._process.stderr is not None
         with self._process.stderr as stream:
             descriptor = stream.fileno()
-            while descriptor in select.select([descriptor, self._closing], [], [])[0]:
+            while self._closing not in select.select([descriptor, self._closing], [], [])[0]:
                 data = os.read(descriptor, _READ)
                 if not data:
                     return

@@ -162,6 +162,19 @@ def test_that_several_programs_end_with_the_code_of_the_first_that_failed(
     assert together.poll() == code
 
 
+def test_that_the_far_end_can_pass_on_what_was_written_before_the_line_ends(
+    tmp_path: Path,
+) -> None:
+    heard = tmp_path / "heard"
+    connection = line_module._Connection(("sh", "-c", f'all=$(cat); echo "$all" > {heard}'))
+
+    connection.put(b"the end\n")
+    connection.flush()
+    connection.close(is_patient=True)
+
+    assert heard.read_text() == "the end\n"
+
+
 def test_that_a_program_on_another_host_is_seen_with_its_host_and_leaves_nothing_there(
     reached: Reached, tmp_path: Path, attached: Callable[[OnHost | Together], AttachedSession]
 ) -> None:
