@@ -447,7 +447,7 @@ class _PlayedLine:
 
     beat = put
 
-    def close(self) -> None:
+    def close(self, *, is_patient: bool = False) -> None:
         """Nothing is open."""
 
 
