@@ -28,7 +28,7 @@ from inspector.sessions.session import (
     time_name,
     unknown_of_frames,
 )
-from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_instant
 from inspector.vocabulary import Measure
 
 from ..kit.clipboard import add_copying
@@ -333,7 +333,13 @@ class FrameTimesPanel(QWidget):
 
     @Slot()
     def _mark_in_strip(self) -> None:
-        self.strip.set_visible(self.view.range.low, self.view.range.high)
+        view, shown = self.view, self.view.range
+        self.strip.set_visible(shown.low, shown.high)
+        said = "Follows the present"
+        if not view.is_following:
+            ends = (max(round(view.ns_of(each)), 0) for each in (shown.low, shown.high))
+            said = "In view: " + " to ".join(map(format_instant, ends))
+        self.strip.setAccessibleDescription(said)
 
     @Slot(object)
     def _on_choice_changed(self, _frames: tuple[int, int] | None) -> None:

@@ -134,7 +134,15 @@ class Ruler(QWidget):
             changed.connect(self._repaint)
         for changed in (view.ruler_changed, view.margins_changed, theme.changed):
             changed.connect(self._refresh_header)
+        view.playhead_shown.connect(self._describe)
+        self._describe()
         self._refresh_header()
+
+    @Slot()
+    def _describe(self) -> None:
+        at_ns = self._view.playhead_ns
+        said = "At the present" if at_ns is None else f"Looking back at {format_instant(at_ns)}"
+        self.setAccessibleDescription(said)
 
     def follow_present(self) -> None:
         """Show the present where it has moved on in a view that stays."""

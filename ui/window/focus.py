@@ -173,14 +173,14 @@ def _bar(owner: QWidget) -> QWidget:
 
 
 def enter(widget: QWidget | None) -> None:
-    """Give the keyboard to the first child of ``widget`` that shows data, else to any.
+    """Give the keyboard to ``widget``, or to its first child that shows data, else to any.
 
     Widgets that take the keyboard by a click are more likely to show data than those that take
     it by Tab alone. A widget with a focus proxy decides by itself.
     """
     if widget is None:
         return
-    if widget.focusProxy() is not None:
+    if widget.focusProxy() is not None or widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
         widget.setFocus(Qt.FocusReason.ShortcutFocusReason)
         return
     children = [
@@ -198,15 +198,14 @@ def enter(widget: QWidget | None) -> None:
         found.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
 
-def tab_through(splitter: QSplitter) -> None:
-    """Make Tab go through the parts of a splitter in the order of their places."""
-    window, parts = splitter.window(), map(splitter.widget, range(splitter.count()))
+def tab_through(*parts: QWidget | None) -> None:
+    """Make Tab go through parts of a window in this order."""
     stops = [
         child
         for part in parts
         if part is not None
         for child in part.findChildren(QWidget)
-        if child.focusPolicy() & Qt.FocusPolicy.TabFocus and child.window() is window
+        if child.focusPolicy() & Qt.FocusPolicy.TabFocus and child.window() is part.window()
     ]
     for former, stop in pairwise(stops):
         QWidget.setTabOrder(former, stop)

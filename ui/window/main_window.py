@@ -164,9 +164,9 @@ class MainWindow(QMainWindow):
 
         After them come the panels that are windows of their own.
         """
-        panels = self.panels
+        panels, frames = self.panels, self.frame_times
         others = [panels[each] for each in panels.ids if panels[each].isWindow()]
-        arrangement: list[QWidget] = [self.frame_times, panels.in_middle]
+        arrangement: list[QWidget] = [frames.strip, frames.ruler, frames, panels.in_middle]
         if self.middle.currentIndex() > 0:
             arrangement = [self.middle]
         beside = [panels["scene"], panels["details"]]

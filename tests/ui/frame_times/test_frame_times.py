@@ -355,10 +355,12 @@ def test_that_the_brush_of_the_overview_moves_the_plot(
     show(bridge, usual_timeline(5_000))
     panel.choose_axis(XAxis.FRAME)
 
+    assert panel.strip.accessibleDescription() == "Follows the present"
     panel.strip.range_brushed.emit(999.5, 1_999.5)
 
     assert panel.visible_range() == (1_000, 2_000)
     assert panel.strip._visible == (999.5, 1_999.5)
+    assert panel.strip.accessibleDescription() == "In view: 0:16.667 to 0:33.341"
 
 
 def test_that_budgets_are_those_of_the_bridge(

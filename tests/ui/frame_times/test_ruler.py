@@ -168,8 +168,11 @@ def test_that_keys_look_back_frame_by_frame(ruler: Ruler, qtbot: QtBot) -> None:
     assert [pressed(Qt.Key.Key_Left) for _ in range(3)] == [298, 297, 296]
     assert [pressed(Qt.Key.Key_Right) for _ in range(3)] == [297, 298, 299]
     assert not lives
+    assert ruler.accessibleDescription() == "Looking back at 0:05.001"
     pressed(Qt.Key.Key_Right)
     assert lives
+    view.set_playhead_ns(None)
+    assert ruler.accessibleDescription() == "At the present"
     view.set_playhead_ns(0)
     assert pressed(Qt.Key.Key_Left) == 0
 

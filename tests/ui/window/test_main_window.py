@@ -136,14 +136,17 @@ def test_that_f6_goes_through_everything_that_can_be_seen(qtbot: QtBot, tmp_path
     panels.enter_panel("clock_tree")
     QApplication.processEvents()
 
-    parts = [each for each in shell.window.parts if each.isVisible()]
-    assert panels.tray in parts
-
     def part_in_use() -> QWidget:
         focused = QApplication.focusWidget()
         assert focused is not None
-        return next(each for each in parts if each.isAncestorOf(focused))
+        return next(each for each in parts if each is focused or each.isAncestorOf(focused))
 
+    parts = [each for each in shell.window.parts if each.isVisible()]
+    frames = shell.window.frame_times
+    assert parts == [
+        *(shell.window.transport, frames.strip, frames.ruler, frames, panels.in_middle),
+        *(panels["scene"], panels["details"], panels.tabs, panels.tray),
+    ]
     seen = []
     for _ in range(len(parts) + 1):
         seen.append(part_in_use())

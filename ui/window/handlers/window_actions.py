@@ -348,8 +348,8 @@ class WindowActions(QObject):
         """Put the keyboard into another part of the window, or a panel that is one itself."""
         focused = QApplication.focusWidget() or self._window
         parts = [each for each in self._window.parts if is_in_sight(each)]
-        current = (place for place, each in enumerate(parts) if each.isAncestorOf(focused))
-        at = next(current, -1 if step > 0 else 0)
+        within = (each is focused or each.isAncestorOf(focused) for each in parts)
+        at = next((place for place, is_in in enumerate(within) if is_in), -1 if step > 0 else 0)
         enter(parts[(at + step) % len(parts)])
 
     def reset_view(self) -> None:

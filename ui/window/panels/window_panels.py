@@ -208,8 +208,9 @@ class WindowPanels(QObject):
             try:
                 with PANELS.guarding(description):
                     place.set_widget(self._make_panel(description))
-                if place is self.in_middle and self._arrangement is not None:
-                    tab_through(self._arrangement)
+                if self._arrangement is not None and panel_id not in self._in_tray:
+                    parts = map(self._arrangement.widget, range(self._arrangement.count()))
+                    tab_through(*parts, self.column)
             except ExtensionError as error:
                 report(error)
                 place.set_widget(Placeholder(str(error)))
