@@ -231,7 +231,7 @@ class PythonTimeAdapter(Adapter):
     def _sleep(self, seconds: Any) -> None:
         clock, program = self.clock, self.program
         due_ns = clock.local_ns() + math.ceil(seconds * 1e9)
-        timer = program.timer(clock, "time.sleep", program.call_site(2), due_ns)
+        timer = program.timer(clock, "time.sleep", program.call_site(), due_ns)
         try:
             program.sleep_until(clock, due_ns)
         except BaseException:

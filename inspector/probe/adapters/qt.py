@@ -282,7 +282,7 @@ class QtLoop:
                 timer.shown.handle = number
                 timer.shown.armed(timer.due_ns, 0 if is_once else interval_ms * _MS)
             else:
-                timer.site = program.call_site(1)
+                timer.site = program.call_site()
                 timer.report()
         if not self.clock.is_plain:
             self.serve(timer)
@@ -321,12 +321,9 @@ class QtLoop:
         real_ns = self.clock.real_ns_until(timer.due_ns)
         if real_ns is None:
             return
-        try:
-            # A coarse timer may be early by a twentieth of this wait, which is not its interval.
-            precise = core.Qt.TimerType.PreciseTimer
-            dispatcher.registerTimer(timer.number, -(-real_ns // _MS), precise, owner)
-        except RuntimeError:  # Qt has deleted the object.
-            self.forget(timer.number)
+        # A coarse timer may be early by a twentieth of this wait, which is not its interval.
+        precise = core.Qt.TimerType.PreciseTimer
+        dispatcher.registerTimer(timer.number, -(-real_ns // _MS), precise, owner)
 
     def _is_active(self, timer: _QtTimer, owner: Any) -> bool:
         core = self.adapter.core
@@ -363,7 +360,7 @@ class QtLoop:
                 self.serve(timer)
         if timer.shown is not None:
             # A coarse timer of Qt may be early.
-            late_ns = local_ns - due_ns if local_ns > due_ns else 0
+            late_ns = max(local_ns - due_ns, 0)
             self.adapter.program.fired(timer.shown.number, late_ns, next_ns)
 
     def _next_due_ns(self, timer: _QtTimer, local_ns: int) -> int:
@@ -379,7 +376,7 @@ class QtLoop:
             timer.is_plain = True
             return local_ns + timer.interval_ms * _MS
         interval_ns = max(timer.interval_ms, 1) * _MS
-        return timer.due_ns + (max(local_ns - timer.due_ns, 0) // interval_ns + 1) * interval_ns
+        return timer.due_ns + ((local_ns - timer.due_ns) // interval_ns + 1) * interval_ns
 
     def let_go(self) -> None:
         """Give all timers back to Qt, because the adapter has failed."""
@@ -410,8 +407,8 @@ class QtLoop:
                         is_own = any(found is each for each in own_timers)
                         if number not in self.timers and not is_own:
                             self._find(found, number, info)
-                except RuntimeError:
-                    continue  # deleted by Qt
+                except RuntimeError:  # Qt has deleted the object.
+                    pass
         for number, timer in list(self.timers.items()):
             if number not in active and timer.is_plain:
                 self.forget(number)
@@ -428,7 +425,6 @@ class QtLoop:
             timer.name = f"{type(owner.parent()).__name__}.{names[0]}"
         self.timers[number] = timer
         owner.installEventFilter(self.watcher)
-        timer.report()
         if not self.clock.is_plain:
             self.serve(timer)
 
@@ -619,7 +615,7 @@ def _hook_basic_timers(adapter: QtAdapter) -> None:
 
 def _timer_name(timer: Any) -> str:
     """Return the name under which an object of the program keeps a timer, or its own name."""
-    frame = sys._getframe(1)
+    frame = sys._getframe()
     package = __name__.partition(".")[0]
     while str(frame.f_globals.get("__name__")).partition(".")[0] == package and frame.f_back:
         frame = frame.f_back

@@ -23,12 +23,13 @@ _STEP_MS = 16
 class _Animation:
     __slots__ = ("from_ms", "from_ns", "loop", "shown")
 
+    from_ms: int  # Its time at ``from_ns``
+
     def __init__(self, loop: QtLoop) -> None:
         self.loop = loop
         self.shown: Optional[Timer] = None
         # Local time since when the adapter sets its time, None while Qt does
         self.from_ns: Optional[int] = None
-        self.from_ms = 0  # Its time at that instant
 
 
 class QtAnimationsAdapter(Adapter):

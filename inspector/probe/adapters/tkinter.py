@@ -204,7 +204,7 @@ class TkinterAdapter(Adapter):
         default_root = getattr(tkinter, "_get_default_root", lambda: tkinter._default_root)
         tkinter.mainloop = looping(tkinter.mainloop, lambda *_: default_root())
 
-        def dooneevent(self: Any, flags: int = 0) -> Any:
+        def dooneevent(self: Any, flags: int) -> Any:
             return self.tk.dooneevent(flags)
 
         waiting, polling = looping(dooneevent), updating(dooneevent)
@@ -310,19 +310,19 @@ class TkinterAdapter(Adapter):
 
 
 class _TclTimer:
+    identifier: str  # What the program calls it, and Tcl at first
+    site: int
+    due_ns: int  # Local time at which it should be called
+
     def __init__(self, hooks: TclHooks, widget: Any, ms: Any, func: Any, args: Any) -> None:
         self.hooks = hooks
         self.widget = widget  # The widget that has set it
         self.ms = ms  # After how long, as the program says it: whole milliseconds, or "idle"
         self.func = func  # What is called
         self._args = args
-        self.identifier = ""  # What the program calls it, and Tcl at first
         self.present: Any = None  # What Tcl calls it now, None while Tcl does not know of it
         self.script: Any = None  # The command of Tcl that calls it, once that was asked for
-        self.site = 0
-        # due_ns: Local time at which it should be called
-        # period_ns: Its delay, if it was set by the call of the one before
-        self.due_ns = self.period_ns = 0
+        self.period_ns = 0  # Its delay, if it was set by the call of the one before
         self.shown: Optional[Timer] = None  # The timer in the inspector
 
     @property
@@ -368,7 +368,7 @@ class _TclTimer:
         """Cancel it, as the program wants."""
         adapter = self.hooks.adapter
         if self.shown is not None:
-            self.shown.cleared(adapter.program.call_site(1))
+            self.shown.cleared(adapter.program.call_site())
         if self.present is not None:
             adapter.after_cancel(self.widget, self.present)
             return
@@ -457,14 +457,15 @@ class TclHooks:
 
     def _added(self, timer: _TclTimer, identifier: str) -> None:
         program, clock, before = self.adapter.program, self.clock, self._calling
+        if before is not None and not is_same(before.func, timer.func):
+            before = None
         wait_ns = 0 if timer.is_idle else max(int(timer.ms), 0) * _MS
         # What is due at once waits as well while the clock is held.
         timer.due_ns = clock.local_ns() + (wait_ns or 1)
         timer.identifier = identifier
-        timer.site = program.call_site(2)
+        timer.site = program.call_site()
         self.timers[identifier] = timer
-        sets_itself_again = before is not None and is_same(before.func, timer.func)
-        if sets_itself_again and before is not None:
+        if before is not None:
             self._calling = None
             timer.period_ns, timer.shown, before.shown = wait_ns, before.shown, None
         if timer.shown is not None:
@@ -473,7 +474,7 @@ class TclHooks:
         else:
             timer.report()
         if timer.is_idle:
-            if sets_itself_again and clock.is_held:
+            if before is not None and clock.is_held:
                 timer.cancel_in_tcl()
         elif not clock.is_plain:
             timer.follow()
@@ -527,7 +528,7 @@ class TclHooks:
         """Sleep as ``after`` without a function does."""
         program, clock = self.adapter.program, self.clock
         due_ns = clock.local_ns() + ms * _MS
-        timer = program.timer(clock, "after", program.call_site(1), due_ns)
+        timer = program.timer(clock, "after", program.call_site(), due_ns)
         try:
             program.sleep_until(clock, due_ns, self.pump if self.is_own_loop else None)
         except BaseException:
@@ -561,7 +562,7 @@ class TclHooks:
         if self._pipe is None:
             return
         try:
-            os.read(self._pipe[0], 1 << 10)
+            os.read(self._pipe[0], 1024)
         except BlockingIOError:
             pass
         try:

@@ -212,7 +212,7 @@ class ReactorHooks:
 
     def added(self, call: Any) -> None:
         before, program = self._calling, self._adapter.program
-        site = program.call_site(2)
+        site = program.call_site()
         if before is None or not is_same(before[0], call.func):
             self.report(call, site)
             return

@@ -1,10 +1,9 @@
 """What adapters do with libraries of which only what they touch is there."""
 
-# ruff: noqa: ANN401, N802 - as the libraries have it
+# ruff: noqa: ANN401 - as the libraries have it
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable
 from datetime import timedelta
@@ -16,11 +15,8 @@ import pytest
 from inspector.probe.adapters import FRAME_NS
 from inspector.probe.adapters.jobs import CeleryBeatAdapter
 from inspector.probe.adapters.kivy import KivyAdapter
-from inspector.probe.adapters.qt import QtLoop, _hook_elapsed
-from inspector.probe.adapters.qt_animations import QtAnimationsAdapter
 from inspector.probe.adapters.trio import TrioAdapter, _Run
 from inspector.probe.clocks import NothingDueError
-from inspector.probe.kinds import RATE_DENOMINATOR as D
 from inspector.probe.kinds import (
     TIMER_ADDED,
     TIMER_CLEARED,
@@ -37,127 +33,6 @@ def played() -> Played:
     # The library comes after the probe.
     found.now_ns = 500 * MS
     return found
-
-
-# ------------------------------------------------------------------------------------------- Qt
-
-
-def _animation(duration_ms: int) -> Any:
-    class Animation:
-        state = 1
-        finished = SimpleNamespace(connect=lambda _: None)
-
-        def group(self) -> None: ...
-
-        def currentTime(self) -> int:
-            return 0
-
-        def totalDuration(self) -> int:
-            return duration_ms
-
-    return Animation()
-
-
-class Animations(QtAnimationsAdapter):
-    """The adapter without Qt, and which loops it has followed."""
-
-    def __init__(self, played: Played) -> None:
-        super().__init__(played.program)
-        self.loop: Any = SimpleNamespace(clock=played.program.clock("Qt", adapter=self))
-        self.followed: list[object] = []
-        self._class: Any = SimpleNamespace(State=SimpleNamespace(Stopped=0, Running=1, Paused=2))
-        self._original_state = lambda animation: animation.state
-        self._timers: Any = SimpleNamespace(loop=lambda: self.loop)
-        self._follow = self.followed.append  # type: ignore[assignment, method-assign]
-
-
-@pytest.mark.parametrize(("rate_n", "is_followed"), [(D, False), (D // 2, True)])
-def test_that_qt_animates_by_itself_as_long_as_its_clock_is_the_machines(
-    played: Played, rate_n: int, *, is_followed: bool
-) -> None:
-    adapter = Animations(played)
-    played.set_rate(rate_n)
-    adapter._started(_animation(60), was_stopped=True)
-
-    assert adapter.followed == [adapter.loop] * is_followed
-
-
-@pytest.mark.parametrize(("duration_ms", "fired"), [(60, 1), (0, 0)])
-def test_that_an_animation_of_qt_without_a_duration_ends_without_a_timer(
-    played: Played, duration_ms: int, fired: int
-) -> None:
-    adapter, animation = Animations(played), _animation(duration_ms)
-    adapter._started(animation, was_stopped=True)
-    played.now_ns += 60 * MS
-    animation.state = 0
-    for _ in range(2):
-        adapter._finished(animation)
-
-    assert (played.count(TIMER_ADDED), played.count(TIMER_FIRED)) == (fired, fired)
-
-
-def test_that_an_elapsed_timer_of_qt_is_qts_own_where_its_start_was_not_seen(
-    played: Played,
-) -> None:
-    class QElapsedTimer:
-        is_valid = True
-
-        def isValid(self) -> bool:
-            return self.is_valid
-
-        def start(self) -> None: ...
-
-        def nsecsElapsed(self) -> int:
-            return 7
-
-        restart = elapsed = nsecsElapsed
-
-        def hasExpired(self, _timeout: int) -> None: ...
-
-    adapter: Any = SimpleNamespace(
-        core=SimpleNamespace(QElapsedTimer=QElapsedTimer),
-        clock_here=lambda: played.program.own_clock,
-    )
-    unseen, seen = QElapsedTimer(), QElapsedTimer()
-    _hook_elapsed(adapter)
-    seen.start()
-    played.now_ns += 30 * MS
-    found = [unseen.nsecsElapsed(), seen.nsecsElapsed()]
-    seen.is_valid = False
-
-    assert [*found, seen.nsecsElapsed()] == [7, 30 * MS, 7]
-
-
-def test_that_a_timer_of_qt_is_taken_over_once_and_none_of_the_probe(
-    played: Played, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Object:
-        def thread(self) -> str:
-            return "main"
-
-    known, own, unseen = Object(), Object(), Object()
-    numbers = {known: 1, own: 2, unseen: 3}
-    dispatcher = SimpleNamespace(
-        registeredTimers=lambda found: [SimpleNamespace(timerId=numbers[found])]
-    )
-    adapter: Any = SimpleNamespace(
-        own_timers=[own],
-        core=SimpleNamespace(
-            QObject=Object,
-            QThread=SimpleNamespace(currentThread=lambda: "main"),
-            QAbstractEventDispatcher=SimpleNamespace(instance=lambda: dispatcher),
-        ),
-    )
-    loop = QtLoop(adapter, played.program.own_clock, None)
-    timer: Any = SimpleNamespace(is_plain=True)
-    loop.timers[1] = timer
-    taken: list[tuple[object, int]] = []
-    monkeypatch.setattr(loop, "_find", lambda owner, number, _: taken.append((owner, number)))
-    monkeypatch.setattr(gc, "get_objects", lambda: [known, own, unseen, None])
-    list(loop.find_timers())
-
-    assert taken == [(unseen, 3)]
-    assert loop.timers == {1: timer}
 
 
 # -------------------------------------------------------------------------------- trio and Kivy

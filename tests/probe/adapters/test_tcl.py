@@ -1,12 +1,14 @@
 """What the adapter of tkinter has a stand-in for Tcl do, in a time that the test sets."""
 
-# ruff: noqa: ANN401, N815 - as tkinter has it
+# ruff: noqa: ANN401 - as tkinter has it
 
 from __future__ import annotations
 
+import os
+import select
 from collections.abc import Callable, Iterator
-from types import SimpleNamespace
-from typing import Any, cast
+from functools import partial
+from typing import Any
 
 import pytest
 
@@ -25,6 +27,7 @@ from inspector.probe.kinds import (
 )
 from inspector.probe.kinds import RATE_DENOMINATOR as D
 from tests.probe.adapters.played import Played
+from tests.probe.adapters.tcl import Tcl
 
 MS = 1_000_000
 
@@ -32,35 +35,6 @@ MS = 1_000_000
 @pytest.fixture
 def played() -> Played:
     return Played(500 * MS)
-
-
-class Tcl:
-    """An interpreter of Tcl with files.
-
-    Attributes:
-        pending: The names and scripts of what it is going to call.
-        told: What it was told to do.
-    """
-
-    def __init__(self) -> None:
-        self.pending: dict[str, str] = {}
-        self.told: list[tuple[object, ...]] = []
-
-    def createfilehandler(self, *_: object) -> None: ...
-
-    deletefilehandler = createfilehandler
-
-    def call(self, _command: str, what: object = "update", *words: str) -> Any:
-        if what == "info":
-            return [self.pending[words[0]]] if words else list(self.pending)
-        self.told.append((what, *words))
-        return f"after#again{len(self.told)}"
-
-    def splitlist(self, found: list[str]) -> list[str]:
-        return found
-
-    def quit(self) -> None:
-        self.told.append(("quit",))
 
 
 class Widget:
@@ -90,7 +64,7 @@ def hooks(played: Played, tcl: Tcl) -> Iterator[Any]:
     adapter.after_cancel = lambda _widget, name: tcl.told.append(("cancelled", name))
     found: Any = TclHooks(adapter, tcl, played.program.clock("tkinter", adapter=adapter))
     adapter._interpreters[id(tcl)] = found
-    found.called = called
+    found.called, found.turn = called, tcl.turn
     yield found
     found.close()
 
@@ -111,6 +85,34 @@ def test_that_a_timer_of_tkinter_that_is_set_after_its_call_does_not_set_itself_
     assert played.count(TIMER_ADDED) == 2
     (timer,) = hooks.timers.values()
     assert timer.period_ns == 0
+    sites = [played.program.texts[a] for a, _ in events(played, TIMER_ORIGIN)]
+    assert all(f"{__file__}:" in site for site in sites)
+
+
+@pytest.mark.parametrize("ms", [0, -5, "idle"])
+def test_that_what_is_due_at_once_waits_for_the_clock_as_well(
+    played: Played, hooks: Any, ms: object
+) -> None:
+    hooks.set(None, ms, tick, ())
+
+    assert events(played, TIMER_ARMED) == [(hooks.clock.local_ns() + 1, 0)]
+    assert hooks.called[0].__name__ == "tick"
+    hooks.set(None, ms, partial(tick), ())
+    assert hooks.called[1].__name__ == "partial"
+
+
+def test_that_a_timer_that_sets_itself_twice_is_one_interval_and_another_timer(
+    played: Played, hooks: Any
+) -> None:
+    def again() -> None:
+        for ms in (20, 30):
+            hooks.set(None, ms, again, ())
+
+    hooks.set(None, 20, again, ())
+    played.now_ns += 20 * MS
+    hooks.called[0]()
+
+    assert [each.period_ns for each in hooks.timers.values()] == [20 * MS, 0]
 
 
 @pytest.mark.parametrize(("is_own_loop", "began", "ended"), [(False, 0, 0), (True, 1, 2)])
@@ -125,16 +127,23 @@ def test_that_a_call_of_tkinter_is_a_frame_where_its_loop_was_not_seen_to_begin(
     hooks.called[0]()
 
     assert (played.count(FRAME_BEGAN), played.count(FRAME_ENDED)) == (began, ended)
+    assert not hooks.is_own_loop
 
 
 def test_that_timers_of_tkinter_from_before_the_inspector_came_are_counted(
     hooks: Any, tcl: Tcl
 ) -> None:
-    tcl.pending = {"after#8": "140tick", "after#9": "140tock", "after#7": "::tk::blink"}
+    tcl.pending = {"after#8": "140tick", "after#9": "1tock", "after#7": "::tk::blink"}
+    changes = hooks.adapter.program.changes
     list(hooks.adapter.keyframe(hooks.clock))
-    hooks._woken()
+    hooks.turn()
 
     assert hooks.adapter.message.endswith("once they are set again: 2 of them")
+    assert hooks.adapter.program.changes == changes + 1
+    # Another inspector may find none, and Tcl in a call.
+    hooks.is_in_round = True
+    hooks.adapter.attached()
+    assert (hooks.adapter.message, hooks.is_in_round) == ("", False)
 
 
 def events(played: Played, kind: int) -> list[tuple[int, int]]:
@@ -148,8 +157,8 @@ def test_that_a_timer_is_set_again_for_what_is_left_at_another_rate(
     hooks.set(None, 20, tick, ())
     played.now_ns += 5 * MS
     played.set_rate(D * 2 // 5)
-    hooks._woken()
-    hooks._woken()
+    hooks.turn()
+    hooks.turn()
 
     # 15 ms are 37.5 there: not before it is due, and only once.
     assert tcl.told == [("cancel", "after#1"), (38, "1tick")]
@@ -170,11 +179,11 @@ def test_that_timers_wait_while_their_program_is_held(played: Played, hooks: Any
     hooks.set(None, 20, tick, ())
     hooks.set(None, "idle", tick, ())
     played.hold()
-    hooks._woken()
+    hooks.turn()
     assert tcl.told == [("cancel", "after#1")]
     played.now_ns += 100 * MS
     played.resume()
-    hooks._woken()
+    hooks.turn()
 
     assert tcl.told[1:] == [(20, "1tick")]
 
@@ -187,17 +196,21 @@ def test_that_an_idle_call_that_sets_itself_again_waits_while_its_program_is_hel
 
     hooks.set(None, "idle", idle, ())
     played.hold()
+    # Another that is set meanwhile has its turn.
+    hooks.set(None, "idle", tick, ())
+    assert tcl.told == []
     hooks.called[0]()
-    assert tcl.told == [("cancel", "after#2")]
+    assert tcl.told == [("cancel", "after#3")]
+    assert [each.period_ns for each in hooks.timers.values()] == [0, 0]
     played.resume()
-    hooks._woken()
+    hooks.turn()
 
-    assert tcl.told[1:] == [("idle", "2tick")]
+    assert tcl.told[1:] == [("idle", "3tick")]
 
 
 @pytest.mark.parametrize(("left_ns", "is_early"), [(1_000_001, True), (1_000_000, False)])
 def test_that_a_call_that_is_too_early_by_its_clock_waits_on(
-    played: Played, hooks: Any, left_ns: int, *, is_early: bool
+    played: Played, hooks: Any, tcl: Tcl, left_ns: int, *, is_early: bool
 ) -> None:
     calls: list[str] = []
     played.set_rate(D // 2)
@@ -207,7 +220,10 @@ def test_that_a_call_that_is_too_early_by_its_clock_waits_on(
 
     assert calls == [] if is_early else ["called"]
     assert list(hooks.timers) == (["after#1"] if is_early else [])
-    assert played.count(TIMER_FIRED) == (not is_early)
+    # A call that was not made is another in Tcl.
+    again: list[tuple[object, ...]] = [("cancel", "after#2"), (2, "2tick")]
+    assert tcl.told == [("cancel", "after#1"), (40, "1tick"), *again * is_early]
+    assert events(played, TIMER_FIRED) == [(0, NEVER)] * (not is_early)
 
 
 def test_that_an_interval_says_when_it_is_due_again_and_how_late_it_was(
@@ -223,6 +239,8 @@ def test_that_an_interval_says_when_it_is_due_again_and_how_late_it_was(
         played.now_ns += (20 + late_ms) * MS
         hooks.called[-1]()
 
+    (timer,) = hooks.timers.values()
+    assert timer.shown.handle == timer.identifier == "after#3"
     first, second = events(played, TIMER_FIRED)
     assert first == (MS, NEVER)
     # Unless it sets itself again, it would be cleared.
@@ -258,7 +276,7 @@ def test_that_a_timer_that_was_set_before_the_inspector_came_has_its_kind(
         hooks.adapter.released()
         timer.period_ns = period_ns
         list(hooks.adapter.keyframe(hooks.clock))
-        hooks._woken()
+        hooks.turn()
 
     kinds = [kind for _site, kind in events(played, TIMER_ORIGIN)]
     assert kinds == [TIMEOUT, TIMEOUT, INTERVAL_DELAY]
@@ -272,11 +290,11 @@ def test_that_a_timer_is_cancelled_by_the_program_and_from_outside(
         hooks.set(widget, 20, tick, ())
     first, second = hooks.timers.values()
     hooks.adapter.clear_timer(hooks.clock, first.shown, 7)
-    hooks._woken()
+    hooks.turn()
     assert tcl.told == [("cancelled", "after#1")]
     assert events(played, TIMER_CLEARED) == [(0, 7)]
     played.hold()
-    hooks._woken()
+    hooks.turn()
     hooks.timers.pop("after#2").cancel()
 
     # Tcl no longer knows when, but still what.
@@ -290,9 +308,9 @@ def test_that_what_a_failed_adapter_has_kept_waiting_is_called(
 ) -> None:
     hooks.set(None, 20, tick, ())
     played.hold()
-    hooks._woken()
+    hooks.turn()
     hooks.adapter.fail("its version is not known")
-    hooks._woken()
+    hooks.turn()
 
     assert tcl.told[-1] == (0, "1tick")
 
@@ -300,7 +318,7 @@ def test_that_what_a_failed_adapter_has_kept_waiting_is_called(
 def test_that_a_loop_is_ended_on_its_own_thread(played: Played, hooks: Any, tcl: Tcl) -> None:
     assert hooks.adapter.end_loop(hooks.clock)
     assert tcl.told == []
-    hooks._woken()
+    hooks.turn()
 
     assert tcl.told == [("quit",)]
     assert not hooks.adapter.end_loop(played.program.own_clock)
@@ -308,10 +326,16 @@ def test_that_a_loop_is_ended_on_its_own_thread(played: Played, hooks: Any, tcl:
 
 def test_that_a_turn_has_all_windows_do_what_is_to_be_done(hooks: Any, tcl: Tcl) -> None:
     assert hooks.adapter.turn() is None
-    hooks.thread += 1
-    hooks.adapter.turn()
-
     assert tcl.told == [("update",)]
+    hooks.set(None, 20, tick, ())
+    hooks.is_stale = True
+    assert hooks.adapter.turn() == hooks.clock.local_ns() + 20 * MS
+    # What the clock has changed is set first.
+    assert tcl.told[1:] == [("cancel", "after#1"), (20, "1tick"), ("update",)]
+    hooks.thread += 1
+
+    assert hooks.adapter.turn() is None
+    assert len(tcl.told) == 4
 
 
 def test_that_a_process_that_was_forked_has_no_loop_of_tcl(hooks: Any) -> None:
@@ -342,228 +366,51 @@ def test_that_a_sleep_is_a_timer_and_one_that_is_broken_off_is_cleared(
     assert played.count(TIMER_CLEARED) == 1
 
 
-class Library:
-    """A module that looks like tkinter, and what its own functions have done.
+def test_that_what_cannot_be_done_for_an_inspector_ends_no_loop(hooks: Any, tcl: Tcl) -> None:
+    # So full that nothing more can be written, and woken though there is nothing to read.
+    (reader,) = tcl.files
+    os.write(hooks._pipe[1], bytes(1 << 16))
+    hooks.wake()
+    while tcl.files and select.select([reader], [], [], 0)[0]:
+        hooks._woken()
+    hooks._woken()
+    assert hooks.adapter.state == "waiting"
+    hooks.call(lambda: tcl.gone)  # type: ignore[attr-defined]
+    hooks._woken()
 
-    Attributes:
-        done: What was left to the library.
-        Tk: Its class of windows.
-    """
-
-    def __init__(self, played: Played) -> None:
-        self.done: list[tuple[object, ...]] = []
-        done = self.done
-
-        def noting(name: str) -> Callable[..., str]:
-            def note(_self: object, *args: object) -> str:
-                done.append((name, *args))
-                return f"after#{len(done)}"
-
-            return note
-
-        class Misc:
-            _tclCommands = None
-            tk: Any
-
-        for name in (
-            *("after", "after_cancel", "after_idle", "deletecommand", "destroy", "mainloop"),
-            *("wait_variable", "wait_window", "wait_visibility", "update"),
-        ):
-            setattr(Misc, name, noting(name))
-
-        class Wm:
-            wm_protocol = noting("protocol")
-
-        class Tk(Misc, Wm):
-            def __init__(self) -> None:
-                self.tk = Tcl()
-
-            def destroy(self) -> None:
-                super().destroy()  # type: ignore[misc]
-                del self.tk
-
-        class CallWrapper:
-            def __init__(self, widget: object, func: Callable[[], None]) -> None:
-                self.widget, self.func = widget, func
-
-            def __call__(self, *args: object) -> None:
-                self.func(*args)
-
-        self.Misc: Any = Misc
-        self.Tk: Any = Tk
-        self.CallWrapper: Any = CallWrapper
-        self.module: Any = SimpleNamespace(
-            TkVersion=8.6,
-            TclError=RuntimeError,
-            Misc=Misc,
-            Tk=Tk,
-            Wm=Wm,
-            CallWrapper=CallWrapper,
-            mainloop=lambda n=0: done.append(("main", n)),
-            _default_root=None,
-            __spec__=SimpleNamespace(_initializing=True),
-        )
-        self.adapter: Any = TkinterAdapter(played.program)
+    assert hooks.adapter.state == "failed"
 
 
-@pytest.fixture
-def library(played: Played) -> Library:
-    return Library(played)
-
-
-def clocks(played: Played) -> list[str]:
-    return [each.name for each in played.program.clocks.by_number.values()][1:]
-
-
-def test_that_each_interpreter_has_a_clock_until_it_is_destroyed(
-    played: Played, library: Library
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+def test_that_only_the_thread_of_an_interpreter_takes_its_pipe_from_it(
+    hooks: Any, tcl: Tcl, *, is_elsewhere: bool
 ) -> None:
-    early = library.Tk()
-    library.adapter.installed(library.module)
-    assert clocks(played) == []
-    first, _second = library.Tk(), library.Tk()
-    assert clocks(played) == ["tkinter", "tkinter 2"]
-    first.destroy()
-    early.destroy()
+    ends = hooks._pipe
+    hooks.thread += is_elsewhere
+    for _ in range(2):
+        hooks.close()
+    hooks.wake()
+    hooks._woken()
 
-    assert clocks(played) == ["tkinter 2"]
-    assert library.done == [("destroy",), ("destroy",)]
-
-
-def test_that_windows_from_before_the_probe_are_found(played: Played, library: Library) -> None:
-    early = library.Tk()
-    library.module.__spec__ = None
-    library.adapter.installed(library.module)
-
-    assert library.adapter.version == "8.6"
-    assert clocks(played) == ["tkinter"]
-    library.adapter._found(early)
-    assert clocks(played) == ["tkinter"]
+    assert list(tcl.files) == [ends[0]] * is_elsewhere
+    if is_elsewhere:
+        for end in ends:
+            os.close(end)
+    for end in ends:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(end)
 
 
-def test_that_a_library_without_an_inspector_does_what_it_always_does(
-    played: Played, library: Library
+def test_that_windows_answer_while_the_program_s_own_loop_sleeps(
+    played: Played, hooks: Any, tcl: Tcl
 ) -> None:
-    library.adapter.installed(library.module)
-    root = library.Tk()
-    played.program.emit = None
-    root.after(20, tick, "x")
-    root.after(20)
-    root.after_cancel("after#9")
-    root.update()
-    root.mainloop(1)
-    library.CallWrapper(root, tick)()
-    root.destroy()
+    hooks.adapter._keep_alive()
+    assert tcl.told == []
+    hooks.is_own_loop = True
+    hooks.adapter._keep_alive()
+    assert tcl.told == [("update",)]
+    hooks.thread += 1
+    hooks.adapter._keep_alive()
 
-    names = ["after", "after", "after_cancel", "update", "mainloop", "destroy"]
-    assert [name for name, *_ in library.done] == names
-    assert library.done[:2] == [("after", 20, tick, "x"), ("after", 20, None)]
-
-
-def test_that_a_wait_without_a_function_is_a_sleep_by_the_clock(
-    played: Played, library: Library
-) -> None:
-    library.adapter.installed(library.module)
-    root = library.Tk()
-    begun_ns = played.now_ns
-    root.after(1)
-    assert played.now_ns - begun_ns == MS
-    assert library.done == []
-    for ms in (0, -1, "idle"):
-        root.after(ms)
-    library.adapter.of(root).thread += 1
-    root.after(1)
-
-    # What is over at once, or on another thread, is Tcl's.
-    assert library.done == [("after", 0), ("after", -1), ("after", "idle"), ("after", 1)]
-    assert played.count(TIMER_FIRED) == 1
-
-
-def test_that_timers_are_cancelled_by_their_names_and_with_their_widgets(
-    played: Played, library: Library
-) -> None:
-    library.adapter.installed(library.module)
-    root, child = library.Tk(), library.Misc()
-    child.tk, child._tclCommands = root.tk, ["1tick"]
-    names = [widget.after(20, tick) for widget in (root, root, child)]
-    assert played.count(TIMER_ADDED) == 3
-    root.after_cancel(names[0])
-    root.after_cancel("after#unknown")
-    assert played.count(TIMER_CLEARED) == 1
-    child.destroy()
-
-    assert played.count(TIMER_CLEARED) == 2
-    hooks: Any = library.adapter.of(root)
-    assert list(hooks.timers) == [names[1]]
-    cancelled = [args for name, *args in library.done if name == "after_cancel"]
-    assert cancelled == [[names[0]], ["after#unknown"], [names[2]]]
-
-
-def test_that_a_call_of_a_widget_is_a_frame_but_not_within_another(
-    played: Played, library: Library
-) -> None:
-    library.adapter.installed(library.module)
-    root = library.Tk()
-    call = library.CallWrapper(root, library.CallWrapper(root, tick))
-    call()
-
-    assert (played.count(FRAME_BEGAN), played.count(FRAME_ENDED)) == (1, 1)
-
-
-def test_that_a_loop_within_a_call_ends_its_frame_and_begins_another_after_it(
-    played: Played, library: Library
-) -> None:
-    library.adapter.installed(library.module)
-    root = library.Tk()
-    seen: list[tuple[int, int]] = []
-
-    def frames(*_: object) -> None:
-        seen.append((played.count(FRAME_BEGAN), played.count(FRAME_ENDED)))
-
-    def wait() -> None:
-        frames()
-        library.adapter.of(root).run_loop(frames)
-        frames()
-
-    library.CallWrapper(root, wait)()
-    frames()
-
-    assert seen == [(1, 0), (1, 1), (2, 1), (2, 2)]
-
-
-def test_that_each_update_of_a_loop_of_the_programs_own_ends_a_frame(
-    played: Played, library: Library
-) -> None:
-    library.adapter.installed(library.module)
-    root = library.Tk()
-    seen = []
-    for _ in range(3):
-        root.update()
-        seen.append((played.count(FRAME_BEGAN), played.count(FRAME_ENDED)))
-
-    assert seen == [(1, 0), (2, 1), (3, 2)]
-    hooks: Any = library.adapter.of(root)
-    assert (hooks.is_own_loop, hooks.is_updating) == (True, False)
-
-
-def test_that_a_held_loop_of_the_programs_own_goes_on_to_be_closed(
-    played: Played, library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    library.adapter.installed(library.module)
-    root = library.Tk()
-    hooks: Any = library.adapter.of(root)
-    root.wm_protocol("WM_DELETE_WINDOW", lambda: library.done.append(("closed",)))
-    root.wm_protocol("WM_TAKE_FOCUS", tick)
-    root.wm_protocol("WM_DELETE_WINDOW", "")
-    (_, _, closing), *others = cast("list[Any]", library.done)
-    assert others == [("protocol", "WM_TAKE_FOCUS", tick), ("protocol", "WM_DELETE_WINDOW", "")]
-    played.hold()
-    monkeypatch.setattr(played.program, "wait_while_held", lambda _clock, pump: pump())
-    root.update()
-    assert hooks.tcl.told == [("update",)]
-    closing()
-    root.update()
-
-    assert library.done[-2:] == [("closed",), ("update",)]
-    assert not hooks.is_closing
-    assert hooks.is_in_round
+    assert tcl.told == [("update",)]
+    assert played.count(FRAME_BEGAN) == 0
