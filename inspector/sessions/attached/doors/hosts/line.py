@@ -32,6 +32,7 @@ from inspector.sessions.attached.doors.hosts.records import (
     OPENED,
     OUTPUT,
     QUESTION,
+    READ,
     SUPERVISOR,
     BrokenRecordError,
     Records,
@@ -44,7 +45,6 @@ _MOST_BETWEEN_S: Final = 2.0
 _ANSWER_S: Final = 20.0
 _FIRST_S: Final = 120.0
 _LAST_WORDS_S: Final = 1.0
-_READ: Final = 1 << 16
 _MOST_INTRODUCTION: Final = 1 << 16
 _MOST_ERRORS: Final = 4_000
 #: Most bytes of a supervisor that are kept until :meth:`HostLine.carry_supervisor`.
@@ -340,7 +340,7 @@ class HostLine:
 
         def pass_back() -> None:
             with suppress(OSError):
-                while data := connected.recv(_READ):
+                while data := connected.recv(READ):
                     self.send(SUPERVISOR, 0, data)
 
         threading.Thread(target=pass_back, name="attach: supervisor", daemon=True).start()
@@ -427,7 +427,7 @@ class _Connection:
             return data
         if not select.select([self._stdout], [], [], timeout_s)[0]:
             return None
-        return os.read(self._stdout, _READ)
+        return os.read(self._stdout, READ)
 
     def put(self, data: bytes) -> None:
         with self._changed:
@@ -479,7 +479,7 @@ class _Connection:
         with self._process.stderr as stream:
             descriptor = stream.fileno()
             while self._closing not in select.select([descriptor, self._closing], [], [])[0]:
-                data = os.read(descriptor, _READ)
+                data = os.read(descriptor, READ)
                 if not data:
                     return
                 self._errors += data
@@ -494,7 +494,7 @@ class _Connection:
                     self._changed.wait_for(lambda: self._outgoing or self._is_closed)
                     if self._is_closed:
                         return
-                    data = bytes(self._outgoing[:_READ])
+                    data = bytes(self._outgoing[:READ])
                 if self._closing in select.select([self._closing], [descriptor], [])[0]:
                     return
                 written = os.write(descriptor, data)

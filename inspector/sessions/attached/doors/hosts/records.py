@@ -36,6 +36,8 @@ HEARTBEAT_S: Final = 0.5
 #: A line is taken for broken when nothing has come for this time.
 BROKEN_S: Final = 4.0
 
+#: Most bytes that are read at once.
+READ: Final = 1 << 16
 _MOST_BYTES: Final = (1 << 20) + 64
 _HEADER: Final = Struct("<IBIQ")
 

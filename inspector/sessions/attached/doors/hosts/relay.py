@@ -35,6 +35,7 @@ from inspector.sessions.attached.doors.hosts.records import (
     OPENED,
     OUTPUT,
     QUESTION,
+    READ,
     SUPERVISOR,
     BrokenRecordError,
     Records,
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 #: Most bytes kept for an inspector that does not read; then programs wait, and probes drop events.
 MOST_KEPT: Final = 8 << 20
 _MOST_FOR_A_PROBE: Final = 4 << 20
-_READ: Final = 1 << 16
 _CREDENTIALS: Final = struct.Struct("3i")
 _PING_JSON: Final = b'{"method":"Link.ping","params":{"n":0}}'
 #: A frame of the protocol that keeps a probe from detaching while there is no line.
@@ -131,16 +131,15 @@ class Relay:
             self._selector.unregister(self._line)
             self._line.close()
             self._line = None
-            self._outgoing.clear()
 
     def _serve_line(self, events: int) -> None:
-        line = self._line
-        if line is not None and events & selectors.EVENT_WRITE:
+        if events & selectors.EVENT_WRITE:
             self._flush()
-        if self._line is None or line is None or not events & selectors.EVENT_READ:
+        line = self._line
+        if line is None or not events & selectors.EVENT_READ:
             return
         try:
-            data = line.recv(_READ)
+            data = line.recv(READ)
             if not data:
                 self._drop_line()
                 return
@@ -176,7 +175,8 @@ class Relay:
         except OSError:
             self._drop_line()
             return
-        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._outgoing else 0)
+        both = selectors.EVENT_READ | selectors.EVENT_WRITE
+        events = both if self._outgoing else selectors.EVENT_READ
         self._selector.modify(line, events, self._serve_line)
 
     def _handle_record(self, kind: int, channel: int, payload: bytes) -> None:
@@ -214,7 +214,7 @@ class Relay:
 
     def _receive(self, probe: _Probe) -> None:
         try:
-            data = probe.socket.recv(_READ)
+            data = probe.socket.recv(READ)
         except BlockingIOError:
             return
         except OSError:
@@ -226,15 +226,14 @@ class Relay:
 
     def _send(self, probe: _Probe, data: bytes) -> None:
         probe.outgoing += data
-        with suppress(BlockingIOError):
-            try:
-                while probe.outgoing:
-                    del probe.outgoing[: probe.socket.send(probe.outgoing)]
-            except BlockingIOError:
-                raise
-            except OSError:
-                # What the probe sent before it closed has still to be read.
-                probe.outgoing.clear()
+        try:
+            while probe.outgoing:
+                del probe.outgoing[: probe.socket.send(probe.outgoing)]
+        except BlockingIOError:
+            pass
+        except OSError:
+            # What the probe sent before it closed has still to be read.
+            probe.outgoing.clear()
         if len(probe.outgoing) > _MOST_FOR_A_PROBE:
             self._close(probe, is_told=True)
 
@@ -278,7 +277,7 @@ class Relay:
 
     def _read_output(self, number: int, descriptor: int) -> None:
         def read(_events: int) -> None:
-            data = os.read(descriptor, _READ)
+            data = os.read(descriptor, READ)
             if data:
                 self._send_record(OUTPUT, number, data)
             else:
@@ -291,7 +290,7 @@ class Relay:
         supervisor = self._supervisor
         assert supervisor is not None
         try:
-            data = supervisor.recv(_READ)
+            data = supervisor.recv(READ)
         except OSError:
             data = b""
         if data:
@@ -444,7 +443,8 @@ def _peer(connected: socket.socket) -> tuple[int, int]:
     if not hasattr(socket, "SO_PEERCRED"):
         return 0, os.getuid()
     data = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    return _CREDENTIALS.unpack(data)[:2]
+    pid, user, _group = _CREDENTIALS.unpack(data)
+    return pid, user
 
 
 def _is_same_user(connected: socket.socket) -> bool:
