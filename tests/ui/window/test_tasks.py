@@ -10,10 +10,17 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QTimer, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QLineEdit,
+    QMenu,
+    QTreeView,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from inspector.analysis.lanes.rows import LaneRow
@@ -363,6 +370,43 @@ def test_that_two_captures_are_chosen_at_the_welcome_and_understood_in_8_s(
     assert titles == ["Compare", f"Compare {capture.name} with"]
     assert said == "No evidence that B differs: 17.5 → 17.5 ms a frame, 0.0 %."
     assert hand.seconds <= 8, said
+
+
+def test_that_a_double_click_with_ctrl_leaves_3_s_to_read_how_two_captures_differ(
+    qtbot: QtBot, tmp_path: Path, capture: Path, other: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shell = open_shell(qtbot, tmp_path, None)
+    hand, compared = Hand(shell), []
+    shell.contents.window_actions.comparison_wanted.disconnect()
+    shell.contents.window_actions.comparison_wanted.connect(lambda *those: compared.append(those))
+
+    def choose() -> None:
+        dialog = QApplication.activeModalWidget()
+        assert isinstance(dialog, QFileDialog)
+        assert "two captures are compared" in dialog.windowTitle()
+        view = dialog.findChild(QTreeView, "treeView")
+        assert isinstance(view, QTreeView)
+        model, root = view.model(), view.rootIndex()
+        rows = [model.index(row, 0, root) for row in range(model.rowCount(root))]
+        places = {row.data(): view.visualRect(row).center() for row in rows}
+        if not {capture.name, other.name} <= places.keys():
+            later.start()
+            return
+        hand.click(view.viewport(), places[capture.name])
+        how = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, places[other.name]
+        QTest.mouseClick(view.viewport(), *how)
+        QTest.mouseDClick(view.viewport(), *how)
+        hand.seconds += _ACT_S
+
+    later = QTimer(shell.window, singleShot=True)
+    later.timeout.connect(choose)
+    later.start()
+    shell.trigger("open")
+    hand.seconds += _ACT_S
+
+    assert compared == [([capture, other], False)]
+    assert hand.seconds <= 8 - 3
 
 
 def test_that_it_is_read_in_6_s_who_blocks_an_attached_server(

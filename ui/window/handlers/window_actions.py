@@ -166,7 +166,8 @@ class WindowActions(QObject):
 
     def open_scene(self) -> None:
         """Ask for scenes, recordings and captures, and open them."""
-        self.open_all(self.asked_for("Open scene, recording or capture"))
+        asked = "Open scene, recording or capture; two captures are compared"
+        self.open_all(self.asked_for(asked))
 
     def open_all(self, paths: Sequence[Path]) -> None:
         """Open files; several captures are compared with each other."""
