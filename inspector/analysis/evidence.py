@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from inspector.calls.call import Call
 from inspector.commands.command import Command, command_in
 from inspector.events.history import History
 from inspector.events.schema import ADDED, COMMAND_FORMS, COMMANDS, FAILURES, FRAME_STARTS, Unit
@@ -42,6 +43,9 @@ class Explanation:
     # The evidence. Reasons why the call is stopped are newest first, those of a delay oldest first.
     reasons: tuple[Reason, ...]
     is_delayed: bool = False  # Whether it fires later than if its time passed like session time
+    kind: str = ""  # What kind of call it is or was, empty if unknown
+    name: str = ""
+    clock_id: int = 0
 
     def lines(self) -> list[str]:
         """Return the explanation as text, each reason with its instant and event."""
@@ -58,6 +62,14 @@ class Explanation:
             helps = "What helps: " if reason.helps_against else ""
             lines.append(f"  {format_instant(reason.at_ns)}  {helps}{reason.text}{proof}")
         return lines
+
+    @classmethod
+    def of_call(
+        cls, call: Call, headline: str, reasons: Iterable[Reason], *, is_delayed: bool = False
+    ) -> Explanation:
+        kind = call.kind.text if call.id.is_member else "timer"
+        known = kind, call.name, call.clock_id
+        return cls(call.title, headline, tuple(reasons), is_delayed, *known)
 
 
 def missing_text(history: History, at_ns: int) -> str:

@@ -159,10 +159,20 @@ def _below_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:
     return [heading(f"{len(member.children):,} below it"), linked("", links)]
 
 
+def ended_rows(timeline: Timeline, told: Told, subject: str) -> list[DetailRow]:
+    """Return what there is to say about a call that nothing waits for any more."""
+    told_of, head = told.about, [heading(subject)]
+    if told_of is not None and told_of.name:
+        is_there = told_of.clock_id in timeline.clocks
+        path = path_links(timeline, told_of.clock_id) if is_there else ()
+        head = [about(told_of.kind.capitalize(), path), heading(told_of.name)]
+    return [*head, answer(told.answer), *told.chain, *told.scores]
+
+
 def timer_rows(timeline: Timeline, timer_id: int, told: Told, subject: str) -> list[DetailRow]:
     call = call_of(timeline, CallId(timer_id))
     if call is None or call.due_ns is None:
-        return [heading(subject), answer(told.answer), *told.chain, *told.scores]
+        return ended_rows(timeline, told, subject)
     clock, due_ns = timeline.clocks[call.clock_id], call.session_due_ns
     rows = [
         about("Timer", path_links(timeline, call.clock_id)),

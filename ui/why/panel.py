@@ -30,10 +30,10 @@ from .clock_rows import ClockHistory, clock_rows
 from .frame_rows import Heaviest, frame_rows, range_rows
 from .grid import RowGrid, ShownRow, shape_of
 from .labels import LinesOfText, LinkedLabel, Piece, ValueLabel, breakable
-from .member_rows import member_rows, timer_rows
+from .member_rows import ended_rows, member_rows, timer_rows
 from .reason_rows import Told, WhyRows
 from .remedies import RemedyBar
-from .rows import DO, LOOK_AT, LOOKING_BACK, ClockCounts, DetailRow, RowKind, answer, heading
+from .rows import DO, LOOK_AT, LOOKING_BACK, ClockCounts, DetailRow, RowKind
 from .session_rows import limit_rows, overview_rows
 from .slice_rows import slice_rows
 
@@ -241,7 +241,7 @@ class WhyPanel(QWidget):
             case SelectionKind.MEMBER:
                 told = self._told(history, timeline, CallId(selection.id, is_member=True))
                 if selection.id not in timeline.members.by_id:
-                    return [heading(self._why.subject), answer(told.answer), *told.chain]
+                    return ended_rows(timeline, told, self._why.subject)
                 rows = member_rows(timeline, selection.id, bridge.strings, told)
                 about_slice = slice_rows(history, timeline, selection)
                 return [rows[0], *about_slice] if about_slice else rows

@@ -45,6 +45,7 @@ class Told(Struct, frozen=True):
     fired: str = ""  # When it was last called and how late, in a sentence; empty if never
     chain: tuple[DetailRow, ...] = ()  # The reasons below their title; empty without any
     scores: tuple[DetailRow, ...] = ()  # What came of predictions
+    about: Explanation | None = None  # What it was made of, None for nothing
 
 
 class WhyRows:
@@ -104,7 +105,9 @@ class WhyRows:
             chain = chain_rows(explanation, timeline, is_whole=self._is_whole)
             chain += helping_rows(explanation, timeline, can_pause=can_pause)
             headline = without_quotes(explanation.headline)
-            self._told = Told(headline, _fired_text(past), tuple(chain), tuple(scores))
+            self._told = Told(
+                *(headline, _fired_text(past), tuple(chain), tuple(scores), explanation)
+            )
         return self._told
 
     def read_on(self) -> bool:

@@ -149,7 +149,7 @@ class _Present:
             reasons += [] if held is None else [held]
         headline = self._headline(blocked, waiting)
         is_delayed = not blocked and any(each.clock_id and each.cursor for each in reasons)
-        return Explanation(call.title, headline, tuple(reasons), is_delayed)
+        return Explanation.of_call(call, headline, reasons, is_delayed=is_delayed)
 
     def _headline(self, blocked: list[Reason], waiting: list[Reason]) -> str:
         call, timeline = self.call, self.timeline

@@ -72,7 +72,7 @@ class _Gone:
         if call is None:
             return Explanation(subject, end.headline, (end.reason,))
         reasons = [end.reason, *([] if is_member else self._timer_reasons(before, call, end))]
-        return Explanation(call.title, end.headline, tuple(reasons))
+        return Explanation.of_call(call, end.headline, reasons)
 
     def _ended(self, moment: Moment, headline: str, text: str) -> _End:
         frame = frame_at(self.timeline, moment.at_ns)

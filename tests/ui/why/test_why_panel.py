@@ -392,8 +392,9 @@ def test_that_a_timer_that_fired_says_so(stand: Stand) -> None:
 
     stand.run_to_ms(1_500)
 
-    assert stand.lines()[:3] == [
-        f"Timer print ({timer.id})",
+    assert stand.lines()[:4] == [
+        "Timer · root",
+        "print",
         "It has fired and is no longer pending.",
         "Why",
     ]
