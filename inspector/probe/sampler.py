@@ -111,16 +111,13 @@ class Watched:
         self.cpu_ns = self.ready_ns = self.runs = -1
         self.still_ns = 0  # For how long it has not run at all, if that is known
         self.others = OtherThreads()
-        #: When the running turn began, 0 between turns; whether an earlier look has seen it.
-        self.turn_ns = 0
-        self.is_certain = False
         self.usual_ns = self.index = 0
-        #: The turn's samples: how many there are, of how many calls, and what was sent last.
-        self.number = self.part = 0
+        #: What was sent last of the turn.
         self.stack: list[int] = []
         self.running: tuple[object, int] = (None, 0)
         #: Where a loop in C waits: depth of its innermost frame, its code and its place in that.
         self.base: Optional[tuple[int, CodeType, int]] = None
+        self.end_turn()
 
     def is_quiet(self, now_ns: int) -> bool:
         """Return whether its turns are short, so that its times need not be read again yet."""
@@ -147,9 +144,11 @@ class Watched:
 
     def end_turn(self) -> None:
         """Forget the turn that was long."""
+        # turn_ns: When the running turn began, 0 between turns
+        # number: How many samples of it there are
+        # part: Of how many calls, less one
         self.turn_ns = self.number = self.part = 0
-        self.is_certain = False
-        self.stack, self.running = [], (None, 0)
+        self.is_certain = False  # Whether an earlier look has seen it
 
 
 class Sampler:
@@ -487,10 +486,10 @@ class Sampler:
     ) -> None:
         program, number = self._program, watched.clock.number
         name, kind, identity = view.running
-        if watched.number == 0 or identity != watched.running[0]:
-            watched.part += watched.number > 0
+        if watched.number and identity != watched.running[0]:
+            watched.part += 1
         events: Events = []
-        told = (program.text(name) if name else 0, kind)
+        told = (program.text(name), kind)
         is_whole = watched.number % WHOLE_EVERY == 0
         if is_whole or (identity, told[0]) != watched.running:
             events.append((now_ns, RUNNING_CALL, number, *told))

@@ -215,21 +215,17 @@ class TrioTasks:
         self._runner = runner
         self._call_soon = call_soon
         self._sites: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
-        self._is_noting = False
 
     def begin(self) -> None:
         """Note from now on where tasks are created."""
-        self._is_noting = True
         self._call_soon(self._add)
 
     def end(self) -> None:
         """Stop noting where tasks are created."""
-        self._is_noting = False
         self._call_soon(self._remove)
 
     def _add(self) -> None:
-        if self._is_noting:
-            self._runner.instruments.add_instrument(self)
+        self._runner.instruments.add_instrument(self)
 
     def _remove(self) -> None:
         try:
@@ -276,7 +272,6 @@ def frames_of(coroutine: Any) -> list[FrameType]:
         if type(coroutine).__name__ in _WRAPPERS:
             inner = gc.get_referents(coroutine)
             coroutine = next((each for each in inner if _frame_of(each) is not None), None)
-            continue
         frame = _frame_of(coroutine)
         if frame is None:
             break
@@ -374,15 +369,12 @@ class TaskReporter:
         # Not from ``time``, which may follow the program's clock by the time this is imported.
         self._now_ns = program.clocks.now_ns
         self._every_ns = 0
-        self._next_ns = 0
         self._readers: dict[int, tuple[Clock, Any]] = {}
         # By the identity of a task: what was reported, the task, and the identity of its wait.
         self._told: dict[int, _Told] = {}
         self._tasks: dict[int, Any] = {}
         self._tokens: dict[int, object] = {}
         self._last_number = 0
-        self._reporting: Optional[Iterator[None]] = None
-        self._spent_ns = 0
         self.longest_ns = 0  # Duration of the longest slice
 
     def ask(self, every_ns: int) -> None:
@@ -396,7 +388,8 @@ class TaskReporter:
             self._readers.clear()
 
     def restart(self) -> None:
-        self._reporting, self._next_ns = None, 0
+        self._reporting: Optional[Iterator[None]] = None
+        self._next_ns = 0
         if self._every_ns:
             self._told.clear()
             self._tasks.clear()

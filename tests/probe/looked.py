@@ -75,6 +75,11 @@ class Looked:
         self.pass_ms(ms, used_ms, ready_ms)
         self.sampler.sample()
 
+    def turn(self, ms: int, used_ms: int = 0, ready_ms: int = 0) -> None:
+        """Look after so long as the link does: as was asked for."""
+        self.sampler.wait_ns(ms * MS)
+        self.look_after(ms, used_ms, ready_ms)
+
     def look_late(self, ms: int, used_ms: int = 0, lacked_ms: int = 0) -> None:
         """Look after so long without the interpreter, for some of it without a processor."""
 

@@ -19,12 +19,14 @@ from inspector.probe.kinds import (
     RUNS_CALLBACK,
     RUNS_FRAME,
     RUNS_TASK,
+    SAMPLE_TIMES,
     SAMPLED,
     SAW_AFTER_GAP,
     SAW_AFTERWARDS,
     SAW_BETWEEN_TURNS,
     SAW_NO_TIMES,
 )
+from inspector.probe.stacks import Runner
 from tests.probe.looked import MS, Looked
 
 
@@ -263,8 +265,8 @@ def test_that_a_stop_of_the_whole_process_is_told_and_no_turn(looked: Looked) ->
     looked.sampler._stuck_ns = 300 * MS
     looked.look_after(300)
 
-    found = [(subject, a) for _, kind, subject, a, _ in looked.events if kind == PROCESS_STOPPED]
-    assert found == [(looked.program.own_clock.number, 300 * MS)]
+    found = [event[2:] for event in looked.events if event[1] == PROCESS_STOPPED]
+    assert found == [(looked.program.own_clock.number, 300 * MS, 0)]
     assert looked.told == []
 
 
@@ -343,6 +345,7 @@ def test_that_a_loop_in_c_waits_at_its_outermost_place(
         # A short gap is none.
         (0, 20, 20, 0, 0, SAW_AFTER_GAP | SAW_AFTERWARDS),
         (20, 7, 27, 0, 0, 0),
+        (8, 8, 8, 0, 0, SAW_AFTER_GAP | SAW_AFTERWARDS),
     ],
 )
 def test_that_a_sample_says_whether_it_came_after_a_gap(  # noqa: PLR0913, PLR0917 - a table
@@ -524,9 +527,22 @@ def test_that_a_turn_that_calls_one_thing_after_another_is_a_callback(
     assert [b for _, each, _, _, b in looked.events if each == RUNNING_CALL] == [kind]
 
 
-def test_that_waits_of_virtual_time_are_told_of_turns_only(looked: Looked) -> None:
-    in_turn, between = looked.program.clock("turn"), looked.program.clock("between")
+def test_that_waits_of_virtual_time_are_told_of_turns_only(
+    looked: Looked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adapter: Any = Adapter(looked.program)
+    adapter.running_task = lambda _clock: ("play", 5)
+    in_turn = looked.program.clock("turn", adapter=adapter)
+    between, fresh = looked.program.clock("between"), looked.program.clock("fresh")
     hidden = looked.hidden_loop()
+    looked.program.frames(fresh)
+    read: list[bool] = []
+
+    def stack(_thread: int, *, is_after: bool) -> tuple[list[Any], Runner]:
+        read.append(is_after)
+        return [], Runner()
+
+    monkeypatch.setattr(module, "stack_of", stack)
     for each in (between, in_turn):
         looked.program.frame_began(each)
     looked.now_ns += 1
@@ -547,4 +563,10 @@ def test_that_waits_of_virtual_time_are_told_of_turns_only(looked: Looked) -> No
     }
     assert sorted(asked) == [0, 0, hidden.number, hidden.number]
     # Each is a turn of its own, with all that there is to tell.
-    assert sum(kind == RUNNING_CALL for _, kind, *_ in looked.events) == 2
+    name = looked.program.text("play")
+    assert [event[3:] for event in looked.events if event[1] == RUNNING_CALL] == [
+        (name, RUNS_TASK)
+    ] * 2
+    assert [event[3:] for event in looked.events if event[1] == SAMPLE_TIMES] == [(0, 0)] * 2
+    assert [b for _, kind, *_, b in looked.events if kind == SAMPLED] == [0] * 2
+    assert read == [False] * 2

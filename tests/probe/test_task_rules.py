@@ -1,5 +1,7 @@
 """What is read of tasks, from stand-ins for those of asyncio and trio."""
 
+# ruff: noqa: ANN401 - stand-ins have no other type
+
 from __future__ import annotations
 
 import sys
@@ -70,8 +72,11 @@ def test_that_the_frames_of_a_coroutine_are_followed_through_generators() -> Non
     def old() -> Any:
         yield from suspended()
 
-    async def generated() -> Any:
+    async def wait() -> None:
         await old()
+
+    async def generated() -> Any:
+        await wait()
         yield
 
     async def play() -> None:
@@ -82,7 +87,7 @@ def test_that_the_frames_of_a_coroutine_are_followed_through_generators() -> Non
     names = [each.f_code.co_name for each in module.frames_of(played)]
     played.close()
 
-    assert names == ["play", "generated", "old", "suspended"]
+    assert names == ["play", "generated", "wait", "old", "suspended"]
     assert module.frames_of(played) == []
 
 
@@ -189,7 +194,9 @@ class Loop:
 def facts_of(*frames: Any, waiter: Any, loop: Any = None, name: str = "Task-1") -> Facts:
     reader = AsyncioTasks(Played().program, loop or LOOP)
     played = coro(*frames)
-    return reader.facts(Standing(get_coro=lambda: played, get_name=lambda: name, _fut_waiter=waiter))
+    return reader.facts(
+        Standing(get_coro=lambda: played, get_name=lambda: name, _fut_waiter=waiter)
+    )
 
 
 LOOP = Loop()
@@ -244,8 +251,12 @@ def test_that_a_task_of_asyncio_waits_for_what_its_frames_and_its_future_say(
 def test_that_a_task_that_runs_waits_for_nothing() -> None:
     played = coro(frame("play"), is_running=True)
     task = Standing(get_coro=lambda: played, get_name=str, _fut_waiter=future())
+    reader = AsyncioTasks(Played().program, LOOP)
 
-    assert AsyncioTasks(Played().program, LOOP).facts(task).wait == TaskWait.RUNNING
+    assert reader.facts(task).wait == TaskWait.RUNNING
+    # A generator does not say so.
+    del played.cr_running
+    assert reader.facts(task).wait == TaskWait.FUTURE
 
 
 @pytest.mark.parametrize(
@@ -277,7 +288,7 @@ def test_that_where_a_task_was_created_is_noted_or_traced() -> None:
     assert loop.create_task(1, name="x") is noted
     # A factory of the program's own has made something else.
     loop.made = 5
-    assert loop.create_task() == 5  # type: ignore[comparison-overlap]
+    assert loop.create_task() == 5
     reader.end()
     assert "create_task" not in vars(loop)
     entries = [
@@ -304,14 +315,14 @@ def test_that_what_the_program_has_replaced_since_is_left_alone() -> None:
 
     class Closed(Loop):
         __slots__ = ()
-        create_task = property(lambda _loop: own)  # type: ignore[assignment]
+        create_task = property(lambda _loop: own)
 
     AsyncioTasks(Played().program, closed := Closed()).begin()
     assert vars(closed).keys() == {"now_s", "made"}
 
 
 def test_that_the_tasks_of_a_loop_that_is_gone_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "asyncio.tasks", Standing())  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "asyncio.tasks", Standing())
     reader = AsyncioTasks(Played().program, loop := Loop())
     del loop
     reader.begin()
@@ -405,8 +416,11 @@ def test_that_a_task_of_trio_waits_for_what_its_frames_say(
 def test_that_a_task_of_trio_that_runs_waits_for_nothing() -> None:
     task = trio_task(coro=coro(frame("play"), is_running=True))
 
-    facts = TrioTasks(Played().program, None, lambda _call: None).facts(task)
-    assert facts.wait == TaskWait.RUNNING
+    reader = TrioTasks(Played().program, None, lambda _call: None)
+
+    assert reader.facts(task).wait == TaskWait.RUNNING
+    del task.coro.cr_running
+    assert reader.facts(task).wait == TaskWait.UNKNOWN
 
 
 def test_that_trio_tells_where_tasks_are_created_until_nobody_asks() -> None:
@@ -452,7 +466,10 @@ class Reported:
         self.program = self.played.program
         self.adapter = Adapter(self.program)
         self.clock = self.program.clock("trio", adapter=self.adapter)
-        instruments = Standing(add_instrument=lambda _: None, remove_instrument=lambda _: None)
+        self.instruments: list[Any] = []
+        instruments = Standing(
+            add_instrument=self.instruments.append, remove_instrument=self.instruments.remove
+        )
         self.runner = Standing(tasks=list(tasks), instruments=instruments)
         self.adapter.task_loops = lambda: [(self.clock, self.runner)]  # type: ignore[method-assign]
         self.program.adapters["trio"] = self.adapter
@@ -505,8 +522,7 @@ def test_that_who_waits_for_a_task_is_told_with_how_many_others() -> None:
     child = trio_task(frame("child"))
     nursery = [Standing(child_tasks=[child])]
     parents = [
-        trio_task(frame("aexit", TRIO + "_core/_run.py"), child_nurseries=nursery)
-        for _ in range(2)
+        trio_task(frame("aexit", TRIO + "_core/_run.py"), child_nurseries=nursery) for _ in range(2)
     ]
     reported = Reported(child, *parents)
     awaited = [event[1:] for event in reported.look() if event[0] == TASK_AWAITED]
@@ -525,8 +541,27 @@ def test_that_another_task_at_the_same_place_in_memory_is_another() -> None:
         facts = TrioTasks(reported.program, None, lambda _call: None).facts(task)
         reported.tasks._report_task(reported.clock, 5, ref(task), facts)
 
-    told = [event[1:3] for event in reported.played.events if event[1] != TASK_WAITS]
-    assert told == [(TASK_ADDED, 1), (TASK_ENDED, 1), (TASK_ADDED, 2)]
+    name = reported.program.text("game.play")
+    waits = TaskWait.UNKNOWN, 0
+    assert [event[1:] for event in reported.played.events] == [
+        (TASK_ADDED, 1, reported.clock.number, name),
+        (TASK_WAITS, 1, *waits),
+        (TASK_ENDED, 1, 0, 0),
+        (TASK_ADDED, 2, reported.clock.number, name),
+        (TASK_WAITS, 2, *waits),
+    ]
+
+
+def test_that_the_end_of_each_of_many_tasks_is_told() -> None:
+    reported = Reported(*(trio_task() for _ in range(9)))
+    reported.look()
+    reported.runner.tasks.clear()
+
+    assert reported.look() == [
+        *((TASK_ENDED, number, 0, 0) for number in range(1, 10)),
+        (TASKS_TOLD, reported.program.own_clock.number, 0, 9),
+    ]
+    assert not reported.tasks._tokens
 
 
 def test_that_many_tasks_are_told_in_slices_with_a_pause_as_long_as_that_takes() -> None:
@@ -535,7 +570,7 @@ def test_that_many_tasks_are_told_in_slices_with_a_pause_as_long_as_that_takes()
     read = reported.program.is_library
 
     def takes_long(code: Any) -> bool:
-        played.now_ns += 400_000
+        played.now_ns += 300_000
         return read(code)
 
     reported.program.is_library = takes_long  # type: ignore[method-assign]
@@ -549,11 +584,11 @@ def test_that_many_tasks_are_told_in_slices_with_a_pause_as_long_as_that_takes()
 
     # With each fourth, it is looked at how long that has taken.
     assert told == [5, 10, 15, 18]
-    assert tasks.longest_ns == 2 * MS
-    assert tasks.wait_ns(1_000 * MS) == 360 * MS
+    assert tasks.longest_ns == MS + MS // 2
+    assert tasks.wait_ns(1_000 * MS) == 270 * MS
     ended_ns = played.now_ns
     for early_ns in (1, 0):
-        played.now_ns = ended_ns + 360 * MS - early_ns
+        played.now_ns = ended_ns + 270 * MS - early_ns
         tasks.turn()
         assert (tasks._reporting is None) is bool(early_ns)
 
@@ -577,12 +612,26 @@ def test_that_tasks_end_with_their_loop_and_are_told_again_to_who_asks_again() -
     assert len(reported.look()) == 3
     reported.tasks.restart()
     assert reported.played.events[-1][1:] == (TASKS_TOLD, own, 0, 0)
-    assert [event[:2] for event in reported.look()][0] == (TASK_ADDED, 2)
+    # Tasks that have ended are not kept.
+    assert not reported.tasks._tasks
+    assert not reported.tasks._tokens
+    assert reported.look()[0][:2] == (TASK_ADDED, 2)
     loops = reported.adapter.task_loops()
-    reported.adapter.task_loops = lambda: []  # type: ignore[method-assign]
+    reported.adapter.task_loops = list  # type: ignore[method-assign]
     assert [event[:2] for event in reported.look()] == [(TASK_ENDED, 2), (TASKS_TOLD, own)]
     reported.adapter.task_loops = lambda: loops  # type: ignore[method-assign]
     assert reported.look()[0][:2] == (TASK_ADDED, 3)
+
+
+def test_that_loops_say_where_tasks_are_created_while_somebody_asks() -> None:
+    reported = Reported()
+    found = []
+    for every_ns in (30 * MS, 0, 20 * MS):
+        reported.tasks.ask(every_ns)
+        reported.look()
+        found.append(len(reported.instruments))
+
+    assert found == [1, 0, 1]
 
 
 def test_that_for_how_long_a_task_waits_is_known_only_in_the_time_of_the_machine() -> None:
@@ -596,9 +645,14 @@ def test_that_for_how_long_a_task_waits_is_known_only_in_the_time_of_the_machine
         facts.wait = TaskWait.TIMER
         task = trio_task()
         reported.tasks._report_task(reported.clock, id(task), ref(task), facts)
-        told.append(reported.played.events[-1][1:])
+        # Nothing more is known of it.
+        told.append([event[1:] for event in reported.played.events[-2:]])
 
-    assert told == [(TASK_WAITS, 1, TaskWait.TIMER, 9), (TASK_WAITS, 2, TaskWait.TIMER, 0)]
+    assert [each[0][:2] for each in told] == [(TASK_ADDED, 1), (TASK_ADDED, 2)]
+    assert [each[1] for each in told] == [
+        (TASK_WAITS, 1, TaskWait.TIMER, 9),
+        (TASK_WAITS, 2, TaskWait.TIMER, 0),
+    ]
 
 
 def test_that_nobody_is_told_of_tasks_before_it_is_asked() -> None:

@@ -80,6 +80,12 @@ def tree(receiver: Receiver) -> list[str]:
     ]
 
 
+def all_wait(receiver: Receiver) -> bool:
+    """Whether no task was seen before it came to its wait."""
+    before = {TaskWait.READY, TaskWait.RUNNING}
+    return before.isdisjoint(each.wait for each in receiver.timeline().tasks.by_id.values())
+
+
 def watch(receiver: Receiver, is_there: Callable[[], bool], every_ms: int = 20) -> None:
     assert receiver.ask("Program.tasks", every_ns=every_ms * MS) == {}
     receiver.wait_for(lambda: told(receiver) and is_there())
@@ -88,7 +94,7 @@ def watch(receiver: Receiver, is_there: Callable[[], bool], every_ms: int = 20) 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_that_who_waits_for_whom_is_a_tree_with_what_each_waits_for(version: str) -> None:
     with attached(_SERVER, python=interpreter(version)) as (receiver, _):
-        watch(receiver, lambda: len(tasks(receiver)) == 10)
+        watch(receiver, lambda: len(tasks(receiver)) == 10 and all_wait(receiver))
         found = tree(receiver)
         line = receiver.texts[tasks(receiver)["consumer"].line]
         what = receiver.texts[tasks(receiver)["consumer"].what]
@@ -144,7 +150,10 @@ trio.run(main)
 
 def test_that_tasks_of_trio_are_below_the_nursery_that_waits_for_them() -> None:
     with attached(_TRIO, python=python_with("trio")) as (receiver, _):
-        watch(receiver, lambda: sum("__main__" in name for name in tasks(receiver)) == 8)
+        watch(
+            receiver,
+            lambda: sum("__main__" in name for name in tasks(receiver)) == 8 and all_wait(receiver),
+        )
         found = [each.replace("__main__.", "") for each in tree(receiver) if "__main__" in each]
     assert found[0].strip() == "main: task"
     inner = found[0].index("main") + 2
@@ -165,7 +174,7 @@ def test_that_tasks_of_trio_are_below_the_nursery_that_waits_for_them() -> None:
 def test_that_tasks_of_uvloop_are_those_of_asyncio() -> None:
     code = _SERVER.replace("asyncio.run", "import uvloop; uvloop.install(); asyncio.run")
     with attached(code, python=python_with("uvloop")) as (receiver, _):
-        watch(receiver, lambda: len(tasks(receiver)) == 10)
+        watch(receiver, lambda: len(tasks(receiver)) == 10 and all_wait(receiver))
         found = tree(receiver)
         is_exact = tasks(receiver)["sleeper"].is_since_exact
     assert found[0] == "main: task"
