@@ -197,6 +197,10 @@ class Sampler:
         self._stops.sleeps()
         return most_ns
 
+    def put_off(self, wait_ns: int) -> None:
+        """Expect the next look in ``wait_ns``, not when :meth:`wait_ns` said; from any thread."""
+        self._asked_ns = self._now_ns() + wait_ns + _MS_NS
+
     def sample(self) -> None:
         """Sample every loop, and report long turns."""
         if self._program.emit is None or self._is_broken:

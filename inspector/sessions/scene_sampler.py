@@ -6,6 +6,9 @@ its end, all at its instant: each sample stands for the time after that of the p
 
 from __future__ import annotations
 
+import ctypes
+import os
+import sys
 from collections.abc import Callable
 from threading import Event, Lock, Thread, get_ident, get_native_id
 from time import monotonic_ns
@@ -15,6 +18,7 @@ from inspector.events.schema import SCHEMA
 from inspector.probe.program import Program
 from inspector.probe.sampler import LONG_NS, Sampler
 from inspector.probe.texts import Texts
+from inspector.timebase import NS_PER_SECOND
 from inspector.vocabulary import (
     COLLECTED,
     COLLECTED_HERE,
@@ -31,8 +35,14 @@ _REST_NS: Final = 1_000_000_000
 #: Between wake-ups the next check is due when the next wake-up may have become a long one, but
 #: within this time, as a wake-up may come unexpectedly.
 _MOST_WAIT_NS: Final = 3 * LONG_NS
+#: While wake-ups are short, a check is put off for at most this time after the last one: from
+#: that on, the times of the threads are known.
+_MOST_PUT_OFF_NS: Final = 100_000_000
 #: Most events kept of one wake-up.
 _MOST_EVENTS: Final = 50_000
+
+
+_CLOCK_MONOTONIC: Final = 1
 
 
 class _Clock:
@@ -82,6 +92,76 @@ class _Scene(Texts):
         return call(*args)
 
 
+class _HeldLock:
+    """Wakes a thread after some time: waits for a lock that is held until closing.
+
+    Waiting for an event instead takes several times as long, at each check.
+    """
+
+    def __init__(self) -> None:
+        self._open = Lock()
+        self._open.acquire()
+
+    def wait(self, ns: int) -> None:
+        self._open.acquire(timeout=ns / 1e9)
+
+    def put_off(self, _ns: int) -> bool:
+        """Return ``False``: the thread would have to wake for that."""
+        return False
+
+    def close(self) -> None:
+        self._open.release()
+
+    def free(self) -> None:
+        """Do nothing: nothing of the system's is held."""
+
+
+class _TimerFile:
+    """Wakes a thread after some time, which another thread can put off: Linux's timer files.
+
+    To wake takes ten times as long as to put off.
+    """
+
+    def __init__(self) -> None:
+        # Without releasing the interpreter's lock, as nothing here waits.
+        library = ctypes.PyDLL(None)
+        self._set = library.timerfd_settime
+        self._set.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+        self._file: int = library.timerfd_create(_CLOCK_MONOTONIC, os.O_CLOEXEC)
+        if self._file < 0:
+            raise OSError
+        # Seconds and nanoseconds of the period, which stay 0, and those from now on.
+        self._times = (ctypes.c_long * 4)()
+        self._address = ctypes.addressof(self._times)
+
+    def wait(self, ns: int) -> None:
+        self.put_off(ns)
+        os.read(self._file, 8)
+
+    def put_off(self, ns: int) -> bool:
+        """Wake the thread after some time from now, not when it was to wake."""
+        times = self._times
+        times[2], times[3] = divmod(max(ns, 1), NS_PER_SECOND)
+        self._set(self._file, 0, self._address, None)
+        return True
+
+    def close(self) -> None:
+        self.put_off(1)
+
+    def free(self) -> None:
+        os.close(self._file)
+
+
+def _alarm() -> _HeldLock | _TimerFile:
+    if sys.platform == "linux":
+        try:
+            return _TimerFile()
+        except (AttributeError, OSError):
+            # An emulated Linux may have none.
+            pass
+    return _HeldLock()
+
+
 class SceneSampler:
     """Samples the thread that makes it, from a thread of its own.
 
@@ -95,10 +175,9 @@ class SceneSampler:
         self._sampler = Sampler(cast("Program", self._scene))
         self._lock = Lock()
         self._wanted = Event()
-        # A lock that is held until closing: waiting for an event instead takes several times as
-        # long, at each check.
-        self._open = Lock()
-        self._open.acquire()
+        self._alarm = _alarm()
+        # When the thread is to check next, and when it has done so last.
+        self._due_ns = self._checked_ns = 0
         self._is_closed = False
         self._sampler.begin()
         self._thread = Thread(target=self._run, name="scene sampler", daemon=True)
@@ -107,16 +186,29 @@ class SceneSampler:
     def close(self) -> None:
         if not self._is_closed:
             self._is_closed = True
-            self._open.release()
-        self._wanted.set()
-        # A thread that is still waiting would keep the session alive.
-        self._thread.join()
-        self._sampler.end()
+            self._alarm.close()
+            self._wanted.set()
+            # A thread that is still waiting would keep the session alive.
+            self._thread.join()
+            self._alarm.free()
+            self._sampler.end()
 
     def begin_wake(self) -> None:
-        self._scene.frames.began_ns = monotonic_ns()
+        self._scene.frames.began_ns = now_ns = monotonic_ns()
+        self._put_off(now_ns, LONG_NS)
         if not self._wanted.is_set():
             self._wanted.set()
+
+    def _put_off(self, now_ns: int, wait_ns: int) -> None:
+        """Have the next check in ``wait_ns``; a thread need not wake for short wake-ups."""
+        # A check that is overdue is not put off: the thread may be waiting for the interpreter.
+        if (
+            now_ns < self._due_ns
+            and now_ns - self._checked_ns < _MOST_PUT_OFF_NS
+            and self._alarm.put_off(wait_ns)
+        ):
+            self._due_ns = now_ns + wait_ns
+            self._sampler.put_off(wait_ns)
 
     def end_wake(self, at_ns: int, intern: Callable[[str], int]) -> list[RawEvent]:
         """Note that the callbacks of a wake-up have returned; returns the events sampled in it."""
@@ -124,6 +216,7 @@ class SceneSampler:
         began_ns, now_ns = frames.began_ns, monotonic_ns()
         frames.busy_ns, frames.index = now_ns - began_ns, frames.index + 1
         frames.began_ns, frames.ended_ns = 0, now_ns
+        self._put_off(now_ns, _MOST_WAIT_NS)
         return self._seen(at_ns, intern, is_long=now_ns - began_ns >= LONG_NS)
 
     def seen_so_far(self, at_ns: int, intern: Callable[[str], int]) -> list[RawEvent]:
@@ -165,6 +258,9 @@ class SceneSampler:
                     self._wanted.clear()
                     self._wanted.wait()
                 sampler.wait_ns(LONG_NS)
-            if not self._open.acquire(timeout=wait_ns / 1e9):
+            self._due_ns = monotonic_ns() + wait_ns
+            self._alarm.wait(wait_ns)
+            if not self._is_closed:
                 with self._lock:
                     sampler.sample()
+                self._checked_ns = monotonic_ns()

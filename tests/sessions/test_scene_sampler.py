@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import weakref
 from contextlib import closing
-from threading import Event, Semaphore
+from threading import Event, Semaphore, Thread
 from typing import TYPE_CHECKING
 
 import pytest
@@ -91,31 +91,97 @@ def test_that_a_long_frame_of_a_scene_is_hit_with_what_was_seen_during_it(tmp_pa
     assert "crunch() (scene.py:" in status.message
 
 
+class Alarm:
+    """Wakes the thread of a sampler when a test says so."""
+
+    def __init__(self) -> None:
+        self.waits_ns: list[int] = []
+        self.put_off_ns: list[int] = []
+        self._has_waited, self._goes_on = Semaphore(0), Semaphore(0)
+
+    def wait(self, ns: int) -> None:
+        self.waits_ns.append(ns)
+        self._has_waited.release()
+        assert self._goes_on.acquire(timeout=10)
+
+    def put_off(self, ns: int) -> bool:
+        self.put_off_ns.append(ns)
+        return True
+
+    def close(self) -> None:
+        self._goes_on.release()
+
+    def free(self) -> None:
+        """Hold nothing."""
+
+    def ring(self) -> None:
+        """Let the thread check, and wait until it waits again."""
+        self._goes_on.release()
+        self.await_wait()
+
+    def await_wait(self) -> None:
+        assert self._has_waited.acquire(timeout=10)
+
+
 def test_that_it_looks_once_a_wake_up_when_that_may_be_a_long_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    waits_s: list[float] = []
-    has_waited = Semaphore(0)
-
-    class Noting(Semaphore):
-        def acquire(self, blocking: bool = True, timeout: float | None = None) -> bool:  # noqa: FBT002 - as a lock has them
-            if timeout is None:
-                return super().acquire(blocking)
-            waits_s.append(timeout)
-            has_waited.release()
-            return super().acquire(timeout=0.001)
-
-        __enter__ = acquire
-
-    monkeypatch.setattr(scene_sampler, "Lock", Noting)
+    alarm = Alarm()
+    monkeypatch.setattr(scene_sampler, "_alarm", lambda: alarm)
     monkeypatch.setattr(scene_sampler, "_REST_NS", 1 << 62)
     until_ns = iter((12_000_000, None, -1_000_000, 500_000_000))
-    sampler = SceneSampler(1, lambda: next(until_ns, None))
-    with closing(sampler):
-        for _ in range(4):
-            assert has_waited.acquire(timeout=10)
+    with closing(SceneSampler(1, lambda: next(until_ns, None))):
+        alarm.await_wait()
+        for _ in range(3):
+            alarm.ring()
 
-    assert waits_s[:4] == [0.022, 0.01, 0.01, 0.03]
+    assert alarm.waits_ns[:4] == [22_000_000, 10_000_000, 10_000_000, 30_000_000]
+
+
+def test_that_a_look_is_put_off_while_wake_ups_are_short_but_not_for_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    alarm, now_ns = Alarm(), 1_000_000_000
+    monkeypatch.setattr(scene_sampler, "_alarm", lambda: alarm)
+    monkeypatch.setattr(scene_sampler, "monotonic_ns", lambda: now_ns)
+    put_off: list[list[int]] = []
+    with closing(SceneSampler(1, lambda: 12_000_000)) as sampler:
+        alarm.await_wait()
+        alarm.ring()
+        for passed_ns in (2_000_000, 16_000_000, 40_000_000, 1_000_000):
+            now_ns += passed_ns
+            sampler.begin_wake()
+            sampler.end_wake(0, lambda _text: 0)
+            put_off.append(alarm.put_off_ns[:])
+            alarm.put_off_ns.clear()
+        alarm.ring()
+        for _ in range(6):
+            now_ns += 20_000_000
+            sampler.begin_wake()
+            sampler.end_wake(0, lambda _text: 0)
+            put_off.append(alarm.put_off_ns[:])
+            alarm.put_off_ns.clear()
+
+    both = [10_000_000, 30_000_000]
+    # A look that is overdue is not put off: its thread may be waiting for the interpreter.
+    assert put_off[:4] == [both, both, [], []]
+    assert put_off[4:] == [both, both, both, both, [], []]
+
+
+@pytest.mark.parametrize("kind", [scene_sampler._TimerFile, scene_sampler._HeldLock])
+def test_that_an_alarm_wakes_when_its_time_has_come_or_it_is_closed(
+    kind: type[scene_sampler._TimerFile | scene_sampler._HeldLock],
+) -> None:
+    if kind is scene_sampler._TimerFile and sys.platform != "linux":
+        pytest.skip("timer files are Linux's")
+    alarm = kind()
+    alarm.wait(1)
+    thread = Thread(target=alarm.wait, args=(1 << 62,))
+    thread.start()
+    alarm.close()
+    thread.join(10)
+    assert not thread.is_alive()
+    alarm.free()
 
 
 def test_that_it_rests_between_wake_ups_and_expects_its_next_look_after_that(
