@@ -87,6 +87,9 @@ def test_that_entry_points_of_other_groups_and_damaged_files_are_passed_over(
     broken = tmp_path / "broken-1.0.dist-info"
     broken.mkdir()
     (broken / "entry_points.txt").write_bytes(b"\xff\xfe[timeline_inspector.adapters\n=\n")
-    monkeypatch.setattr(sys, "path", [str(tmp_path), str(tmp_path / "gone")])
+    install(tmp_path, "comments", {}, {"adapters": {"# chimes": "a:B", "; chimes": "a:B", "[": ""}})
+    (early := tmp_path / "early-1.0.dist-info").mkdir()
+    (early / "entry_points.txt").write_text("chimes = a:B\n[timeline_inspector.adapters]\na:B\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "gone"), str(tmp_path)])
 
     assert installed_entries() == []

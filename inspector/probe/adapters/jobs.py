@@ -59,9 +59,6 @@ class JobsAdapter(Adapter):
     def attached(self) -> None:
         self._shown.clear()
 
-    def released(self) -> None:
-        self._shown.clear()
-
     def forked(self) -> None:
         self._lock = RLock()
         self._shown.clear()

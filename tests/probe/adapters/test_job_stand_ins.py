@@ -136,10 +136,15 @@ def test_that_a_job_of_schedule_is_an_interval_from_call_to_call(schedule: Sched
 def test_that_a_job_whose_times_vary_has_no_period(
     schedule: Schedule, varies: dict[str, object]
 ) -> None:
-    schedule.job(**varies)
+    job = schedule.job(**varies)
     name = "greet at 03:00" if "at_time" in varies else "greet"
 
     assert schedule.pending() == [(name, 2_000, 0)]
+    schedule.pass_ms(2_000)
+    schedule.adapter.called(id(job))
+    # It is due again as soon as it says when.
+    now_ns = schedule.adapter.clock.local_ns()
+    assert [event[3:] for event in schedule.events if event[1] == TIMER_FIRED] == [(0, now_ns + 1)]
     assert [record[3] for record in schedule.program.timers.values()] == [TIMEOUT]
 
 
@@ -176,6 +181,7 @@ def test_that_jobs_from_before_an_inspector_are_told_when_it_comes(schedule: Sch
     schedule.program.detach()
     job, gone = schedule.job(), schedule.job()
     unplanned = schedule.job_type(schedule.scheduler, greet, 1)
+    schedule.adapter._jobs.add(unplanned)  # type: ignore[attr-defined]
     schedule.pass_ms(500)
     job.run()
     schedule.scheduler.cancel_job(gone)
@@ -199,6 +205,7 @@ class APScheduler(Jobs):
             def __init__(self) -> None:
                 self.jobs: list[Any] = []
                 self.due: list[Any] = []
+                self.told: list[int] = []
 
             def add_job(self, job: Any) -> Any:
                 self.jobs.append(job)
@@ -212,7 +219,8 @@ class APScheduler(Jobs):
             def get_job(self, job_id: str) -> Any:
                 return next((job for job in self.jobs if job.id == job_id), None)
 
-            def _dispatch_event(self, event: Any) -> None: ...
+            def _dispatch_event(self, event: Any) -> None:
+                self.told.append(event.code)
 
             def _process_jobs(self) -> float:
                 for call in self.due:
@@ -267,12 +275,15 @@ def test_that_a_job_fires_when_it_is_submitted_and_is_gone_after_the_last_time(
 ) -> None:
     scheduler = apscheduler.scheduler
     often, last = apscheduler.job("often", 2_000, 2), apscheduler.job("last", 2_000)
-    for job in (often, last):
-        scheduler.add_job(job)
+    scheduler.add_job(often)
+    # It was added before the probe came.
+    scheduler.jobs.append(last)
     apscheduler.pass_ms(2_040)
 
     def submit() -> None:
         scheduler.jobs.remove(last)
+        # Of what happens while it calls, only the calls matter.
+        scheduler._dispatch_event(SimpleNamespace(code=_OTHER))
         for job in (often, last):
             scheduler._dispatch_event(SimpleNamespace(code=_SUBMITTED, job_id=job.id))
         often.next_run_time = apscheduler.at(4_000)
@@ -280,6 +291,7 @@ def test_that_a_job_fires_when_it_is_submitted_and_is_gone_after_the_last_time(
     scheduler.due.append(submit)
     assert scheduler._process_jobs() == 1.5
 
+    assert scheduler.told == [_OTHER, _OTHER, _SUBMITTED, _SUBMITTED]
     assert apscheduler.told(TIMER_FIRED) == [(1, 40, 4_040), (2, 40, NEVER)]
     assert apscheduler.pending() == [("often", 4_000, 2_000)]
     assert apscheduler.count(TIMER_CLEARED) == 0
@@ -313,9 +325,30 @@ def test_that_an_inspector_that_comes_is_told_the_jobs_of_all_schedulers(
         assert list(apscheduler.adapter.keyframe(apscheduler.adapter.clock)) == [None, None]
 
     assert apscheduler.pending() == [("one", 2_000, 2_000)] * 2
-    # A child that was forked has no inspector, and none of its timers.
-    apscheduler.adapter.forked()
-    assert apscheduler.adapter._shown == {}
+    places = {record[2] for record in apscheduler.program.timers.values()}
+    assert places == {apscheduler.program.function_site(greet)}
+    # Nor has another inspector or a child that was forked what was told before; a thread that
+    # the child does not have may hold the lock.
+    adapter = apscheduler.adapter
+    before, adapter._shown = adapter._lock, {"old": adapter._shown.popitem()[1]}
+    adapter.attached()
+    assert adapter._shown == {}
+    adapter._shown["old"] = None  # type: ignore[assignment]
+    adapter.forked()
+    assert adapter._shown == {}
+    assert adapter._lock is not before
+
+
+def test_that_schedulers_are_known_once_they_are_made_or_call_jobs(
+    apscheduler: APScheduler,
+) -> None:
+    early = apscheduler.scheduler_type.__new__(apscheduler.scheduler_type)
+    early.jobs, early.due = [], []
+    clock = apscheduler.adapter.clock
+    assert list(apscheduler.adapter.keyframe(clock)) == [None]
+    early._process_jobs()
+
+    assert list(apscheduler.adapter.keyframe(clock)) == [None, None]
 
 
 def test_that_a_scheduler_that_fails_is_not_taken_for_one_that_calls(

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from inspector.probe.adapters import FRAME_NS
+from inspector.probe.adapters import ADAPTERS, FRAME_NS, Adapter, AdapterEntry, version_of
 from inspector.probe.adapters.jobs import CeleryBeatAdapter
 from inspector.probe.adapters.kivy import KivyAdapter
 from inspector.probe.adapters.trio import TrioAdapter, _Run
@@ -33,6 +33,84 @@ def played() -> Played:
     # The library comes after the probe.
     found.now_ns = 500 * MS
     return found
+
+
+#: What adapters say of the loops of their libraries, as far as it is not what all say.
+SAID = {
+    "python_time": "says_what_it_waits_for",
+    "asyncio": "reads_anywhere says_what_it_waits_for waits_for_events",
+    "uvloop": "has_hidden_turns is_loop_in_c reads_anywhere",
+    "trio": "has_hidden_turns reads_anywhere says_what_it_waits_for",
+    "twisted": "has_hidden_turns reads_anywhere says_what_it_waits_for",
+    "pygame": "calls_in_frames",
+    "qt": "has_hidden_turns is_loop_in_c says_what_it_waits_for",
+    "tkinter": "has_hidden_turns",
+    "kivy": "calls_in_frames",
+    "clock_tree": "has_own_rates reads_anywhere",
+    "panda3d": "calls_in_frames",
+    **dict.fromkeys(("schedule", "apscheduler", "celery_beat"), "reads_anywhere"),
+}
+
+
+@pytest.mark.parametrize("entry", ADAPTERS, ids=lambda entry: entry.name)
+def test_that_adapters_say_what_is_so_of_their_loops(played: Played, entry: AdapterEntry) -> None:
+    adapter = entry.load(played.program)
+    flags = sorted(name for name, value in vars(Adapter).items() if value is False)
+
+    assert [each for each in flags if getattr(adapter, each)] == SAID.get(entry.name, "").split()
+    assert adapter.cost_version == 0
+
+
+def test_that_an_adapter_does_no_more_than_it_has_to(played: Played) -> None:
+    adapter, program = Adapter(played.program), played.program
+    called: list[int] = []
+    adapter.call_soon(program.own_clock, lambda: called.append(1))
+    assert called == [1]
+    assert not adapter.end_loop(program.own_clock)
+    timer = program.timer(program.own_clock, "timer", 0, 0)
+    with pytest.raises(TypeError, match="neither clears timers nor says why"):
+        adapter.clear_timer(program.own_clock, timer, 0)
+    changes = program.changes
+    adapter.fail("something is gone")
+
+    assert (adapter.state, program.changes) == ("failed", changes + 1)
+
+
+@pytest.mark.parametrize("has_frames", [True, False])
+@pytest.mark.parametrize("due_ns", [None, -MS, 0, MS, 20 * MS])
+def test_that_a_turn_by_hand_comes_with_the_next_frame_or_timer(
+    played: Played, due_ns: int | None, *, has_frames: bool
+) -> None:
+    adapter, program = Adapter(played.program), played.program
+    now_ns = program.own_clock.local_ns()
+    if due_ns is not None:
+        program.timer(program.own_clock, "timer", 0, now_ns + due_ns)
+    # A timer that is due waits for a turn, which comes no sooner than a frame.
+    is_in_frame = due_ns is not None and due_ns <= 0
+    next_ns = 16_666_666 if is_in_frame or has_frames else None
+    if due_ns is not None and due_ns > 0:
+        next_ns = due_ns if next_ns is None else min(due_ns, next_ns)
+
+    found_ns = adapter.next_turn_ns(program.own_clock, has_frames=has_frames)
+    assert found_ns == (None if next_ns is None else now_ns + next_ns)
+
+
+@pytest.mark.parametrize(
+    ("names", "version"),
+    [
+        ({"__version__": "1", "version": "2"}, "1"),
+        ({"version": "2"}, "2"),
+        ({"__version__": "", "version": "2"}, "2"),
+        ({"version": (2, 0)}, ""),
+        ({}, ""),
+    ],
+)
+def test_that_a_library_has_the_version_that_it_tells(
+    names: dict[str, object], version: str
+) -> None:
+    module: Any = SimpleNamespace(**names)
+
+    assert version_of(module) == version
 
 
 # -------------------------------------------------------------------------------- trio and Kivy
@@ -242,6 +320,7 @@ def test_that_the_schedule_of_celery_beat_is_there_when_an_inspector_comes(
     assert timer is not None
     assert timer.period_ns == 60_000 * MS
     assert (timer.due_ns - adapter.clock.local_ns()) / 1e9 == pytest.approx(30, abs=1)
+    assert [record[2] for record in played.program.timers.values()] == [0]
 
 
 def test_that_entries_of_celery_beat_are_told_when_they_are_applied_and_gone(
