@@ -168,6 +168,11 @@ def test_that_an_unknown_column_lists_those_there_are(tmp_path: Path) -> None:
             read_frame_times(path, wanted)
 
 
+def test_that_a_heading_that_ends_in_a_full_stop_gets_no_second_one(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match=r"Its columns are Some\ \*words\*\.$"):
+        read_frame_times(write(tmp_path, "Some *words*.\n1, 2\n"), "nonsense")
+
+
 @pytest.mark.parametrize("name", ["fps", "Avg FPS", "refresh (Hz)", "frames per second"])
 def test_that_frames_per_second_are_no_frame_times(tmp_path: Path, name: str) -> None:
     path = write(tmp_path, f"{name},FrameTime\n60,16.5\n")

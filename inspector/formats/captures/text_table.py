@@ -107,7 +107,7 @@ class Table(Struct, frozen=True, dict=True):
         named = [name for name in self.columns[:_LISTED_COLUMNS] if name]
         names = ", ".join(one_line(name[:LONGEST_NAME]) for name in named)
         more = " and more" if len(self.columns) > _LISTED_COLUMNS else ""
-        return f"Its columns are {names}{more}."
+        return f"Its columns are {names}{more}".removesuffix(".") + "."
 
     def blocks(self) -> Iterator[Rows]:
         """Yield all rows below the header, thousands at once."""
