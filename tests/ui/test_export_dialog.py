@@ -503,7 +503,7 @@ def test_that_the_title_names_what_the_format_holds(qtbot: QtBot, tmp_path: Path
         "PDF report": ("Export a report", f"{stem}.report.pdf"),
         "Timeline SVG": ("Export the timeline", f"{stem}.timeline.svg"),
         "Page": ("Export a page", f"{stem}.page.html"),
-        "Perfetto": ("Export a trace", f"{stem}.pftrace"),
+        "Perfetto": ("Export events", f"{stem}.pftrace"),
     }
 
 

@@ -327,7 +327,7 @@ class ExportDialog(QDialog):
         if exporter in TIMELINE_EXPORTERS:
             return "the timeline"
         if exporter in TRACE_EXPORTERS:
-            return "a trace"
+            return "events"
         return "a report" if exporter.format in _REPORTS else _FRAME_TIMES
 
     # ---------------------------------------------------------------- preview
