@@ -67,6 +67,7 @@ class EventNames:
 
     def __init__(self) -> None:
         self._labels: dict[int, str] = {}
+        self._clocks: dict[int, str] = {}
         self._members = MemberNames(("",))
         # Cache of the texts of :meth:`member_text`.
         self._texts: dict[int, str] = {}
@@ -80,6 +81,7 @@ class EventNames:
         """Read another log by its string table; a timeline knows earlier names."""
         self.strings, self._timeline = strings, timeline
         self._labels.clear()
+        self._clocks.clear()
         self._members = MemberNames(strings)
         self._texts.clear()
         self._gone.clear()
@@ -90,6 +92,9 @@ class EventNames:
             self._note_member(event)
         elif kind in self._steps:
             self._steps[kind](at_ns, subject, a, b)
+
+    def _on_clock_added(self, _at_ns: int, clock_id: int, _parent_id: int, name: int) -> None:
+        self._clocks[clock_id] = self.strings[name]
 
     def _on_timer_added(self, _at_ns: int, timer_id: int, _clock_id: int, name: int) -> None:
         self._labels[timer_id] = self.strings[name]
@@ -111,10 +116,14 @@ class EventNames:
                 self._texts.pop(number, None)
 
     def forget_gone(self) -> None:
-        """Forget timers and members that have ended, once all noted events are put into words."""
+        """Forget what has ended, once all noted events are put into words."""
         for timer_id in self._gone:
             self._labels.pop(timer_id, None)
         self._gone.clear()
+        clocks = {} if self._timeline is None else self._timeline.clocks
+        if len(self._clocks) > 2 * len(clocks) + _SPARE_NAMES:
+            for number in self._clocks.keys() - clocks.keys():
+                del self._clocks[number]
         alive = {} if self._timeline is None else self._timeline.members.by_id
         if len(self._members) > 2 * len(alive) + _SPARE_NAMES:
             for number in [each for each in self._members if each not in alive]:
@@ -165,7 +174,7 @@ class EventNames:
 
         def named(what: str, number: int) -> str:
             if what == "clock":
-                return self._clock_text(event, number)
+                return self._clock_text(number)
             if what == "timer":
                 return f"timer “{label}”" if label else ""
             name = label if number == subject and label else self.member_text(number)
@@ -176,12 +185,10 @@ class EventNames:
 
         return describe(event, self.strings, named)
 
-    def _clock_text(self, event: RawEvent, number: int) -> str:
-        _, kind, subject, _, b = event
-        if kind == ADDED[Unit.CLOCK] and number == subject:
-            return f"clock “{self.strings[b]}”"
+    def _clock_text(self, number: int) -> str:
         clock = None if self._timeline is None else self._timeline.clocks.get(number)
-        return "" if clock is None else f"clock “{clock.name}”"
+        name = self._clocks.get(number) if clock is None else clock.name
+        return "" if name is None else f"clock “{name}”"
 
 
 #: Kinds that are read for the names they give even when they are not shown; of the kinds that set

@@ -53,6 +53,19 @@ def test_that_only_numbers_become_names_and_not_what_looks_like_one(listed: List
     assert said in _texts(model)
 
 
+def test_that_a_clock_that_is_gone_keeps_its_name(listed: Listed) -> None:
+    wave = listed.enemies.child("wave")
+    wave.pause()
+    wave.remove()
+
+    assert _texts(listed.show(frozenset({EventGroup.CLOCKS})))[-4:] == [
+        "clock wave added under clock enemies",
+        "clock wave starts at 00:00.000 with rate 1",
+        "clock wave paused",
+        "clock wave removed with everything below it",
+    ]
+
+
 def test_that_events_are_sentences_with_names(listed: Listed, qtmodeltester: ModelTester) -> None:
     listed.enemies.set_timeout(0.25, print, name="spawn")
     listed.run_to_ms(100)
