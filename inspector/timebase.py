@@ -159,6 +159,13 @@ def format_duration(ns: int) -> str:
     return format_instant(ns)
 
 
+def late_text(late_ns: int) -> str:
+    """Return how far from its due instant something was: ``2.00 ms late``, ``… early``."""
+    if not late_ns:
+        return "on time"
+    return f"{format_duration(abs(late_ns))} {'late' if late_ns > 0 else 'early'}"
+
+
 def format_instant(ns: int, decimals: int = 3) -> str:
     """Return an instant of a session as ``m:ss.mmm`` or ``h:mm:ss.mmm``, rounded down."""
     text = format_local_time(ns, decimals)

@@ -19,6 +19,7 @@ from inspector.timebase import (
     format_duration,
     format_instant,
     format_local_time,
+    late_text,
     ns_to_seconds,
     parse_duration_ns,
     seconds_to_ns,
@@ -122,6 +123,14 @@ def test_that_a_text_that_is_no_duration_is_shown_with_examples(bad: str) -> Non
 )
 def test_that_durations_are_short_to_read(ns: int, text: str) -> None:
     assert format_duration(ns) == text
+
+
+@pytest.mark.parametrize(
+    ("late_ns", "text"),
+    [(0, "on time"), (2_000_000, "2.00 ms late"), (-2_000_000, "2.00 ms early")],
+)
+def test_that_a_call_is_late_early_or_on_time(late_ns: int, text: str) -> None:
+    assert late_text(late_ns) == text
 
 
 @pytest.mark.parametrize(

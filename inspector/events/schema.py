@@ -259,7 +259,7 @@ _ROWS: Final = (
     EventRow(_K.TIMER_ARMED, _U.TIMER, _U.LOCAL_INSTANT, _U.PERIOD, _G.TIMERS,
              "{s} is due at local {a}[, then every {b}]", Fold.TIMER),
     EventRow(_K.TIMER_FIRED, _U.TIMER, _U.LATENESS, _U.LOCAL_DUE, _G.FIRINGS,
-             "{s} fired[ {a} late][; due again at local {b}]", Fold.TIMER, asked="a:lateness"),
+             "{s} fired[ {a}][; due again at local {b}]", Fold.TIMER, asked="a:lateness"),
     EventRow(_K.TIMER_CLEARED, _U.TIMER, _U.SITE, _U.CAUSE, _G.TIMERS,
              "{s} cleared[ at {a}][ by {b}]", Fold.TIMER),
     EventRow(_K.TICKS_MISSED, _U.TIMER, _U.TICKS, _U.TIMER_KIND, _G.FIRINGS,

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final, TypeAlias
 
 from inspector.events.schema import FIELDS, NUMBERS, SCHEMA, EventRow, FieldRow, Unit
-from inspector.timebase import format_duration, format_instant, format_local_time
+from inspector.timebase import format_duration, format_instant, format_local_time, late_text
 from inspector.vocabulary import (
     COLLECTED_HERE,
     COLLECTING_LINE_SHIFT,
@@ -131,8 +131,10 @@ class _Describer:
                 return format_instant(value)
             case Unit.LOCAL_INSTANT | Unit.LOCAL_DUE:
                 return format_local_time(value)
-            case Unit.DURATION | Unit.PERIOD | Unit.LATENESS:
+            case Unit.DURATION | Unit.PERIOD:
                 return format_duration(value)
+            case Unit.LATENESS:
+                return late_text(value)
             case Unit.CALLBACKS_AND_INSPECTOR | Unit.COLLECTION_AND_LATE:
                 pairs = zip(_SHARES[unit], durations_of(value), strict=True)
                 return ", ".join(f"{share.text} {format_duration(ns)}" for share, ns in pairs)

@@ -217,6 +217,7 @@ def test_that_every_field_reads_as_a_sentence(field: Field, value: int) -> None:
             "timer 7 is due at local 00:01.500, then every 250 ms",
         ),
         (EventKind.TIMER_FIRED, 7, 0, NEVER, "timer 7 fired"),
+        (EventKind.TIMER_FIRED, 7, -2_000_000, NEVER, "timer 7 fired 2.00 ms early"),
         (
             *(EventKind.TIMER_FIRED, 7, 2 * _MS, 3_000 * _MS),
             "timer 7 fired 2.00 ms late; due again at local 00:03.000",

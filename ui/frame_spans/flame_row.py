@@ -25,7 +25,7 @@ from typing_extensions import override
 from inspector.analysis.frame_spans import FrameSpan
 from inspector.display_text import as_plain, counted, one_line
 from inspector.formats.drawing.ticks import duration_ticks
-from inspector.timebase import NS_PER_US, format_duration
+from inspector.timebase import NS_PER_US, format_duration, late_text
 
 from ..kit.fonts import text_scale
 from ..kit.guards import guarded
@@ -415,12 +415,11 @@ def span_text(span: FrameSpan) -> str:
             lines.append("had most of the frame")
         return "\n".join([*lines, seen.site])
     if span.timer_id:
-        late = f"{format_duration(span.lateness_ns)} late" if span.lateness_ns else "on time"
         if span.is_measured:
             took = f"the only one before the frame: took at most {format_duration(span.took_ns)}"
         else:
             took = "with others before the frame: measured together, and drawn equally wide"
-        lines += [f"fired {late}", took]
+        lines += [f"fired {late_text(span.lateness_ns)}", took]
         return "\n".join(lines)
     exact = f" ({span.took_ns:,} ns)" if span.took_ns >= NS_PER_US else ""
     lines.append(f"took {format_duration(span.took_ns)}{exact}")

@@ -17,7 +17,7 @@ from inspector.analysis.lateness.blocks import Block, DelayedCall
 from inspector.analysis.lateness.words import block_evidence, block_text, delayed_text
 from inspector.events.timeline import Timeline
 from inspector.formats.arrangement.lane_layout import SLICE_LEVELS
-from inspector.timebase import format_duration, format_instant, format_local_time
+from inspector.timebase import format_duration, format_instant, format_local_time, late_text
 from inspector.vocabulary import rate_chip
 
 from ..session.bridge import Selection
@@ -181,8 +181,8 @@ class LaneReader:
         lane = next((each for each in lane.members if _has(each, at_ns, value, subject)), lane)
         match lane.kind:
             case LaneKind.TIMER:
-                late = f"{format_duration(value)} late" if value else "on time"
-                lines = (f"{lane.label} fired at {when}, {late}", f"timer {subject}")
+                fired = f"{lane.label} fired at {when}, {late_text(value)}"
+                lines = (fired, f"timer {subject}")
                 return LaneReading(at_ns, lines, Selection.firing(subject, at_ns))
             case LaneKind.CALL:
                 lines = (f"{lane.label} called at {when}", f"took {format_duration(value)}")

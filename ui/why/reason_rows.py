@@ -18,7 +18,7 @@ from inspector.calls.call import CallId
 from inspector.display_text import QUOTED, without_quotes
 from inspector.events.history import History
 from inspector.events.timeline import Timeline
-from inspector.timebase import format_duration, format_instant
+from inspector.timebase import format_instant, late_text
 
 from ..session.bridge import Selection
 from .rows import DetailRow, LinkedText, RowKind, heading, note, opening, sentence, step
@@ -141,8 +141,7 @@ def _fired_text(past: CallPast) -> str:
     last = past.last
     if last is None:
         return ""
-    late = f"{format_duration(last.late_ns)} late" if last.late_ns > 0 else "on time"
-    return f"Fired at {format_instant(last.at_ns)}, {late}."
+    return f"Fired at {format_instant(last.at_ns)}, {late_text(last.late_ns)}."
 
 
 def chain_rows(explanation: Explanation, timeline: Timeline, *, is_whole: bool) -> list[DetailRow]:

@@ -15,7 +15,7 @@ from inspector.analysis.evidence import (
     text_of,
 )
 from inspector.analysis.explain.call_past import CallPast, Moment, PastCall
-from inspector.analysis.explain.last_call import failure_reasons, slightly, timer_origin, timer_past
+from inspector.analysis.explain.last_call import failure_reasons, timer_origin, timer_past
 from inspector.analysis.explain.lateness import LATE_NS, lateness_reasons, ties_before
 from inspector.calls.call import Call, call_of, clock_of, short_site
 from inspector.commands.members import UnscheduleMember
@@ -23,7 +23,7 @@ from inspector.events.history import History
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.events.schema import ADDED, CALLS, Unit
 from inspector.events.timeline import Timeline
-from inspector.timebase import format_instant
+from inspector.timebase import format_instant, late_text
 from inspector.vocabulary import MEMBER_REMOVED, NEVER, Field
 
 #: The most events after the removal of a frame timer in which its last call ends.
@@ -88,7 +88,7 @@ class _Gone:
             return self._ended(cleared, "It was cleared.", f"It was cleared {who}")
         if last is None or last.next_ns != NEVER:
             return self._removed_with_clock("It was removed with its branch.")
-        late = slightly(last) + "," if last.late_ns >= LATE_NS else ""
+        late = f", {late_text(last.late_ns)}," if last.late_ns >= LATE_NS else ""
         frame = frame_at(self.timeline, last.at_ns)
         in_frame = "" if frame is None else f", in frame {frame:,}"
         text = f"It fired at {format_instant(last.at_ns)}{in_frame}: a timeout fires only once."
@@ -113,8 +113,7 @@ class _Gone:
             last = PastCall(last.cursor, last.at_ns, -1, NEVER, last.due_ns)
         reasons = lateness_reasons(history, timeline, past, last)
         if not reasons:
-            late = slightly(last) if last.late_ns else " on time"
-            text = f"It was called{late.removeprefix(',')}."
+            text = f"It was called {late_text(last.late_ns)}."
             reasons = [Reason(text, last.at_ns, last.cursor)]
         return [*reasons, *ties_before(history, timeline, past), *failure_reasons(history, past)]
 

@@ -15,13 +15,13 @@ from inspector.analysis.evidence import (
     times,
     when,
 )
-from inspector.analysis.explain.call_past import CallPast, PastCall, Stretch
+from inspector.analysis.explain.call_past import CallPast, Stretch
 from inspector.analysis.explain.lateness import lateness_reasons, repetition_reasons, ties_before
 from inspector.calls.call import Call, short_site
 from inspector.events.history import History
 from inspector.events.schema import ADDED, CALLS, Unit
 from inspector.events.timeline import Timeline
-from inspector.timebase import NS_PER_MS, format_duration
+from inspector.timebase import NS_PER_MS, format_duration, late_text
 from inspector.vocabulary import (
     RATE_DENOMINATOR,
     STATE_ENTERED,
@@ -76,7 +76,7 @@ def timer_past(history: History, timeline: Timeline, past: CallPast, fired: int)
     last = past.last
     if last is not None:
         late = lateness_reasons(history, timeline, past, last)
-        on_time = "" if late else ", on time" if not last.late_ns else slightly(last)
+        on_time = "" if late else f", {late_text(last.late_ns)}"
         frame = frame_at(timeline, last.at_ns)
         count = times(fired) if fired else "never"
         text = f"It has fired {count}, the last time {when(frame, last.at_ns)}{on_time}."
@@ -98,11 +98,6 @@ def timer_past(history: History, timeline: Timeline, past: CallPast, fired: int)
         text = f"{count} skipped, as {policy} requires; {past.missed.a:,} the last time."
         reasons.append(Reason(text, past.missed.at_ns, past.missed.cursor))
     return reasons + failure_reasons(history, past)
-
-
-def slightly(last: PastCall) -> str:
-    """Return the lateness of a call after a comma: ``, 2 ms late``."""
-    return f", {format_duration(last.late_ns)} late"
 
 
 def failure_reasons(history: History, past: CallPast) -> list[Reason]:
