@@ -280,6 +280,7 @@ class Clock(ClockNode):
         if tree.record is not None:
             tree.record((tree.now_ns, CLOCK_REMOVED, self.id, 0, 0))
         self._disarm()
+        tree.interrupt()
         above.children.remove(self)
         for clock in self.walk():
             tree.members.clock_removed(clock.id)

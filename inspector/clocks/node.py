@@ -292,10 +292,11 @@ class ClockNode:
         """Take note that the first entry here may be later than the wake entry.
 
         The wake entry is corrected when the drain loop comes to it, which is once it is due. On a
-        clock faster than its parent that is too late: there, a later due time may be the same
-        instant above, with an earlier order.
+        clock faster than its parent, and for what is overdue and counts as due at the floor, that
+        is too late: there, a later due time may be the same instant above, with an earlier order.
         """
-        if not self.tree.has_fast_clocks:
+        wake = self.wake
+        if not self.tree.has_fast_clocks and (wake is None or wake[0] > self._floor_ns):
             self.is_wake_doubtful = True
             return
         clock: ClockNode = self
@@ -323,7 +324,6 @@ class ClockNode:
             above.queue.cancelled()
             above.doubt_wake()
         self._armed_ns = NOTHING_IS_EARLIER if self._n == 0 or self.is_removed else NEVER
-        self.tree.interrupt()
 
     def rearm(self) -> None:
         """Replace the wake entry in the clock above by the earliest of this branch."""
@@ -355,10 +355,11 @@ class ClockNode:
         self.rearm()
 
     def _settle_overdue(self) -> None:
-        """Make overdue entries due now, in the order in which they were scheduled.
+        """Make overdue timers due now, in the order in which they were scheduled.
 
-        Something is overdue only if the time source was late; only those entries are touched,
-        here and in the clocks below.
+        Something is overdue only if the time source was late; only what is due is touched, here
+        and in the clocks below. The wake entry of a clock with an overdue timer is never later
+        than now, but its floor may be.
         """
         if self._on_path:
             self._rearm_path()
@@ -366,7 +367,7 @@ class ClockNode:
         for clock in late:
             now_ns = clock.time_ns
             clock.queue.return_batch()
-            for _, order, item in clock.queue.take_before(now_ns):
+            for _, order, item in clock.queue.take_until(now_ns):
                 if isinstance(item, Timer):
                     clock.queue.push_entry((now_ns, order, item))
                 else:

@@ -285,10 +285,10 @@ class TimerQueue:
         if self.dead >= self._compact_at:
             self._compact()
 
-    def take_before(self, local_ns: int) -> list[Entry]:
-        """Remove and return all entries due before ``local_ns``, in due order."""
+    def take_until(self, local_ns: int) -> list[Entry]:
+        """Remove and return all entries due up to ``local_ns``, in due order."""
         taken = []
-        while (entry := self.head()) is not None and entry[0] < local_ns:
+        while (entry := self.head()) is not None and entry[0] <= local_ns:
             taken.append(entry)
             if self.near and entry is self.near[0]:
                 heappop(self.near)

@@ -114,7 +114,8 @@ class ModelTree:
             above = self.above_ns(clock)
             clock.offset += above * (0 - clock.rate)
             clock.floor_ns = above
-            self._raise_floors(clock.parent)
+            if clock.rate:
+                self._raise_floors(clock.parent)
             self._reorder(clock)
 
     def move(self, name: int, parent: int) -> None:
@@ -206,15 +207,11 @@ class ModelTree:
     def _settle(self, clock: ModelClock) -> None:
         """Overdue timers become due now, so that their order decides among them."""
         now = self.local_ns(clock)
-        overdue = [
-            child
-            for child in clock.children
-            if (entry := self._next(child)) is not None and entry[0] < now
-        ]
         for timer in clock.timers:
             timer.sorted_ns = max(timer.sorted_ns, now)
-        for child in overdue:
-            self._settle(child)
+        for child in clock.children:
+            if child.running:
+                self._settle(child)
 
 
 class PunctualModelTree(ModelTree):

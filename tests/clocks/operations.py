@@ -76,20 +76,23 @@ SLOW_RATES = [*(Fraction(1, n) for n in (1, 2, 60, 60, 1_000)), Fraction(7, 60)]
 _SHORT_DELAYS = (0, 0, 0, 1, 2, 60, 120)
 
 
-def tied_operations(random: Random, rates: Sequence[Fraction] = SLOW_RATES) -> list[Operation]:
+def tied_operations(
+    random: Random, rates: Sequence[Fraction] = SLOW_RATES, *, is_late: bool = False
+) -> list[Operation]:
     """Return operations on a chain of clocks, several at each of a few instants.
 
     A slow clock's "now" lasts many nanoseconds of the time above it: what is set, resumed,
-    moved and scaled in the middle of one ties with what is due elsewhere. The time source
-    is never late. Drawn at random because hypothesis, which varies what it has seen, comes
-    upon few ties.
+    moved and scaled in the middle of one ties with what is due elsewhere. Unless the time
+    source is late, nothing is overdue. Drawn at random because hypothesis, which varies what
+    it has seen, comes upon few ties.
     """
     operations: list[Operation] = [
         ("child", above, name, random.choice(rates), 0)
         for name, above in ((1, 0), (2, 1), (3, 2), (4, 1))
     ]
     for _ in range(random.randint(2, 8)):
-        operations.append(("advance", random.randint(0, 130)))
+        passes = random.choice(["advance", "jump", "jump"]) if is_late else "advance"
+        operations.append((passes, random.randint(0, 130)))
         operations += (_tied(random, rates) for _ in range(random.randint(2, 6)))
     return operations
 

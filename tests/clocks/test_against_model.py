@@ -27,11 +27,21 @@ def test_that_the_tree_agrees_with_the_model_under_any_operations(
     pair.perform(("advance", 10**9))
 
 
-@pytest.mark.parametrize("rates", [SLOW_RATES, [*SLOW_RATES, Fraction(60)]])
-def test_that_ties_of_branches_are_settled_as_in_the_model(rates: list[Fraction]) -> None:
+@pytest.mark.parametrize(
+    ("rates", "is_late"),
+    [
+        (SLOW_RATES, False),
+        ([*SLOW_RATES, Fraction(60)], False),
+        ([Fraction(1), Fraction(1), Fraction(1, 2)], True),
+        ([Fraction(1), Fraction(1, 2), Fraction(2)], True),
+    ],
+)
+def test_that_ties_of_branches_are_settled_as_in_the_model(
+    rates: list[Fraction], *, is_late: bool
+) -> None:
     for seed in rounds(60):
         pair = Pair()
-        for operation in tied_operations(Random(seed), rates):
+        for operation in tied_operations(Random(seed), rates, is_late=is_late):
             pair.perform(operation)
 
         pair.perform(("advance", 10**9))

@@ -120,3 +120,60 @@ def test_that_what_a_zero_delay_makes_due_later_waits_for_what_is_due_before_in_
     pair.perform(("advance", 2_000))
 
     assert [number for number, *_ in pair.calls] == [1, 2, 5, 3, 4, 9]
+
+
+@pytest.mark.parametrize(
+    ("operations", "expected"),
+    [
+        # A zero delay makes the slow clock due now, and what else is overdue in it is older.
+        (
+            [
+                ("child", 0, 1, Fraction(1), 0),
+                ("child", 1, 2, Fraction(1, 2), 0),
+                ("set", 2, 0, 0, 0, [("jump", 26)]),
+                ("set", 1, 1, 0, 0, [("set", 2, 2, 0, 0, []), ("bounce", 1)]),
+                ("set", 2, 3, 1, 0, []),
+                ("set", 2, 4, 0, 0, []),
+            ],
+            [0, 1, 3, 4, 2],
+        ),
+        # Another rate below makes the slow clock due now, with what was set first.
+        (
+            [
+                ("child", 0, 1, Fraction(1), 0),
+                ("child", 1, 2, Fraction(7, 60), 0),
+                ("child", 2, 3, Fraction(1), 0),
+                ("set", 2, 0, 5, 0, []),
+                ("advance", 39),
+                ("set", 1, 1, 4, 0, []),
+                ("set", 0, 2, 1, 0, [("rate", 3, Fraction(7, 60))]),
+                ("set", 3, 3, 0, 0, []),
+                ("jump", 4),
+                ("set", 2, 4, 0, 0, []),
+            ],
+            [2, 0, 1, 3, 4],
+        ),
+        # A clock that stays at rate 0 makes nothing due.
+        (
+            [
+                ("child", 0, 1, Fraction(1, 2), 0),
+                ("child", 1, 2, Fraction(0), 0),
+                ("set", 0, 0, 0, 0, [("bounce", 2)]),
+                ("set", 0, 1, 1, 0, []),
+                ("set", 1, 2, 0, 0, []),
+                ("jump", 1),
+            ],
+            [0, 2, 1],
+        ),
+    ],
+)
+def test_that_what_is_overdue_in_a_branch_is_due_when_that_is_resumed_or_due_now(
+    operations: list[Operation], expected: list[int]
+) -> None:
+    pair = Pair()
+    for operation in operations:
+        pair.perform(operation)
+
+    pair.perform(("advance", 10**9))
+
+    assert [number for number, *_ in pair.calls] == expected
