@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from pathlib import Path
 from threading import Thread, get_native_id
+from types import SimpleNamespace
 
 import pytest
 
@@ -136,3 +138,167 @@ def test_that_what_others_have_run_is_neither_the_looks_nor_the_past(
     assert used_ms(loop=315) == (0, 20)
     process_ms += 5
     assert used_ms(loop=320) == (0, 0)
+
+
+# --------------------------------------------------------------------------------- rules of stops
+
+
+@pytest.mark.parametrize(
+    ("late_ms", "used_ms", "lacked_ms", "wakes", "stood_ms"),
+    [
+        (50, 0, 0, 2, 50),
+        (49, 0, 0, 2, 0),
+        # Something has run for more than a tenth of it.
+        (70, 7, 0, 2, 70),
+        (70, 8, 0, 2, 0),
+        # One wake is of the sleep before.
+        (300, 0, 0, 1, 0),
+        (300, 0, 0, 15, 300),
+        (300, 0, 0, 16, 0),
+        # Half of it, and as much as a stop takes, was none for want of a processor.
+        (300, 0, 150, 2, 150),
+        (300, 0, 151, 2, 0),
+        (60, 0, 10, 2, 50),
+        (60, 0, 11, 2, 0),
+    ],
+)
+def test_that_a_stop_is_told_from_other_late_looks(  # noqa: PLR0913, PLR0917
+    watcher: Watcher, late_ms: int, used_ms: int, lacked_ms: int, wakes: int, stood_ms: int
+) -> None:
+    watcher.looks(5)
+    watcher.gap_ms(0, wakes=1)
+
+    assert watcher.gap_ms(late_ms, used_ms=used_ms, lacked_ms=lacked_ms, wakes=wakes) == stood_ms
+    assert watcher.stops.lacked_ns == lacked_ms * MS
+    assert watcher.stops.read_ns == watcher.now_ns
+
+
+def test_that_a_thread_lacked_a_processor_for_no_longer_than_its_look_was_late(
+    watcher: Watcher,
+) -> None:
+    watcher.gap_ms(20, lacked_ms=30)
+
+    assert watcher.stops.lacked_ns == 20 * MS
+
+
+def test_that_what_has_run_is_read_every_few_sleeps(watcher: Watcher) -> None:
+    watcher.gap_ms(0)
+    # What ran before the last four sleeps does not matter.
+    watcher.looks(3, used_ms=40)
+    assert watcher.gap_ms(60) == 60
+    watcher.looks(2, used_ms=40)
+    assert watcher.gap_ms(60) == 0
+
+
+def test_that_a_thread_that_looks_for_the_first_time_is_not_late(
+    watcher: Watcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[bool] = []
+    watcher.close = lambda: closed.append(True)  # type: ignore[attr-defined]
+    assert watcher.gap_ms(60) == 60
+    monkeypatch.setattr(threading, "get_native_id", lambda: -5)
+    assert watcher.gap_ms(60) == 0
+    assert closed == [True]
+    assert watcher.gap_ms(60) == 60
+    # After an inspector has come again.
+    watcher.stops.close()
+    assert watcher.gap_ms(60) == 0
+    assert closed == [True] * 2
+
+
+def test_that_nothing_is_known_where_times_cannot_be_read(watcher: Watcher) -> None:
+    def unreadable() -> tuple[int, int]:
+        raise OSError
+
+    watcher.scheduled = unreadable  # type: ignore[method-assign]
+    assert watcher.gap_ms(300) == 0
+    assert watcher.stops.read_ns != watcher.now_ns
+
+
+class Files:
+    """The files of threads, by their numbers."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.text = b"10 20 30 40"
+        self.closed: list[int] = []
+        self.opened: list[str] = []
+        monkeypatch.setattr(thread_times, "_HAS_TIMES", True)
+        monkeypatch.setattr(os, "open", self._open)
+        monkeypatch.setattr(os, "pread", lambda _file, _bytes, _at: self.text)
+        monkeypatch.setattr(os, "close", self._close)
+        monkeypatch.setattr(thread_times, "clock_gettime_ns", self._time_ns)
+
+    def _open(self, path: str, _flags: int) -> int:
+        if "/13/" in path:
+            raise FileNotFoundError
+        self.opened.append(path)
+        return 0
+
+    def _close(self, file: int) -> None:
+        self.closed.append(file)
+        if len(self.closed) > 1:
+            raise OSError
+
+    def _time_ns(self, clock: int) -> int:
+        # The number of a thread, from that of its clock.
+        native = ~(clock >> 3)
+        assert clock & 7 == 6
+        if native == 15:
+            raise OSError
+        return native * 100
+
+
+@pytest.fixture
+def files(monkeypatch: pytest.MonkeyPatch) -> Files:
+    return Files(monkeypatch)
+
+
+def test_that_the_times_of_a_thread_are_read_until_it_is_closed(files: Files) -> None:
+    times = ThreadTimes(12)
+    assert files.opened == ["/proc/self/task/12/schedstat"]
+    assert times.scheduled() == (20, 30)
+    assert times.cpu_ns() == 1_200
+    times.close()
+    times.close()
+    assert files.closed == [0]
+    with pytest.raises(OSError):  # noqa: PT011 - it says nothing
+        times.cpu_ns()
+    # The program has closed it.
+    ThreadTimes(12).close()
+    files.text = b"10 20"
+    with pytest.raises(OSError):  # noqa: PT011 - it says nothing
+        times.scheduled()
+
+
+def test_that_the_times_of_a_thread_that_is_gone_are_not_known(files: Files) -> None:
+    times = ThreadTimes(13)
+
+    with pytest.raises(OSError):  # noqa: PT011 - it says nothing
+        times.cpu_ns()
+    times.close()
+    assert files.closed == []
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("has_times", [True, False])
+def test_that_the_times_of_others_are_those_of_threads_that_run(
+    monkeypatch: pytest.MonkeyPatch, *, has_times: bool
+) -> None:
+    monkeypatch.setattr(thread_times, "_HAS_TIMES", has_times)
+    threads = [SimpleNamespace(ident=0, native_id=9), SimpleNamespace(ident=1, native_id=None)]
+    threads += [SimpleNamespace(ident=number, native_id=number) for number in range(14, 50)]
+    stand_in = SimpleNamespace(_active=dict(enumerate(threads)), get_ident=lambda: 0)
+    monkeypatch.setattr(thread_times, "threading", stand_in)
+
+    # That of the calling thread is not among them, and no more than a few are read.
+    expected = {number: number * 100 for number in range(14, 44) if number != 15}
+    assert thread_times.other_times() == (expected if has_times else {})
+
+
+@pytest.mark.parametrize("has_times", [True, False])
+def test_that_stops_are_told_where_the_system_has_times(
+    watcher: Watcher, monkeypatch: pytest.MonkeyPatch, *, has_times: bool
+) -> None:
+    monkeypatch.setattr(thread_times, "_HAS_TIMES", has_times)
+
+    assert watcher.gap_ms(60) == (60 if has_times else 0)
