@@ -76,10 +76,14 @@ class ClockTreeAdapter(Adapter):
                 self._adopt(each)
 
     def _adopt(self, transport: Any) -> None:
-        mirror = _Mirror(self, transport, lambda: self._mirrors.pop(id(transport), None))
-        self._mirrors[id(transport)] = mirror
+        number = id(transport)
+        mirror = _Mirror(self, transport, lambda: self._gone(number))
+        self._mirrors[number] = mirror
         if self._is_attached:
             self.program.guarded(self, mirror.begin)
+
+    def _gone(self, number: int) -> None:
+        self.program.guarded(self, self._mirrors.pop(number).forget)
 
     def attached(self) -> None:
         self._is_attached = True
@@ -136,9 +140,9 @@ class _Mirror:
     ) -> None:
         self._adapter = adapter
         self._program = adapter.program
-        # The program may release it at any time.
+        # The program may release it at any time, and the tree with it, which refers to it.
         self._transport = ref(transport, lambda _: gone())
-        self._tree: Any = transport.tree
+        self._tree_if_any = ref(transport.tree)
         self._theirs: Any = None
         self._top: Clock | None = None
         self._clocks: dict[int, Clock] = {}
@@ -150,11 +154,16 @@ class _Mirror:
         #: Pause and rate of clocks before the inspector has changed them.
         self._before: dict[Any, tuple[bool, Fraction]] = {}
 
+    @property
+    def _tree(self) -> Any:
+        return self._tree_if_any()
+
     def own_clock(self, clock: Clock) -> Any:
         """Return the clock of the tree that a clock of the probe repeats."""
         number = self._numbers.get(clock)
         tree = self._tree
-        return next((each for each in tree.root.walk() if each.id == number), None)
+        clocks = () if tree is None else tree.root.walk()
+        return next((each for each in clocks if each.id == number), None)
 
     def begin(self) -> None:
         """Repeat the clocks as they are, then what happens."""
@@ -201,14 +210,18 @@ class _Mirror:
         if theirs is not None:
             record, self._tree._sink, self._tree.keeps_call_sites = theirs
             self._tree.record_to(record)
+        for clock, state in self._before.items():
+            clock.post(_set, clock, *state)
+        self._before.clear()
+        self.forget()
+
+    def forget(self) -> None:
+        """Take out what repeats the tree."""
         top, self._top = self._top, None
         if top is not None:
             self._program.remove_clock(top)
-            for each in (self._clocks, self._numbers, self._added, self._timers):
-                each.clear()
-            for clock, state in self._before.items():
-                clock.post(_set, clock, *state)
-            self._before.clear()
+        for each in (self._clocks, self._numbers, self._added, self._timers):
+            each.clear()
 
     def describe(self, clock: Clock, own: Any) -> Iterator[None]:
         """Describe the timers that wait on a clock; on any thread."""
