@@ -23,6 +23,7 @@ from inspector.sessions.provenance import provenance_of
 from inspector.sessions.scene import built_in_scenes
 from inspector.testing import pass_seconds, virtual_session
 from inspector.vocabulary import Phase, Share
+from tests.light_scenes import light_scene
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -140,8 +141,8 @@ def test_that_export_and_import_is_the_identity(
 def test_that_frames_of_a_trace_begin_when_they_did(
     tmp_path: Path, exporter: AnyExporter, path: Path
 ) -> None:
-    session = virtual_session(path)
-    pass_seconds(session, 0.1 if "thousand" in path.stem else 1)
+    session = virtual_session(light_scene(path, tmp_path))
+    pass_seconds(session, 1)
     session.refresh()
     frames = FrameTimes.from_timeline(session.timeline)
     target = tmp_path / f"scene{exporter.suffix}"

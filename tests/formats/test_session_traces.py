@@ -30,6 +30,7 @@ from inspector.sessions.scene import built_in_scenes, find_scene
 from inspector.testing import fired, pass_seconds, scene_file, virtual_session
 from inspector.timebase import NS_PER_SECOND
 from tests.analysis.test_lateness import CRUNCH, LIBRARY, LOAD, MAIN, MS, REBUILD, Program
+from tests.light_scenes import light_scene
 
 
 def trace_of(session: HostedSession) -> list[dict[str, Any]]:
@@ -48,10 +49,9 @@ def slices(events: list[dict[str, Any]], thread: int) -> list[tuple[str, float, 
 
 
 @pytest.mark.parametrize("path", [each.path for each in built_in_scenes()], ids=lambda p: p.stem)
-def test_that_slices_of_a_thread_nest(path: Path) -> None:
-    session = virtual_session(path)
-    # A thousand timers make as many slices in less.
-    pass_seconds(session, 0.5 if "thousand" in path.stem else 2)
+def test_that_slices_of_a_thread_nest(path: Path, tmp_path: Path) -> None:
+    session = virtual_session(light_scene(path, tmp_path))
+    pass_seconds(session, 2)
     session.refresh()
 
     by_thread = defaultdict(list)
@@ -146,13 +146,12 @@ def rows_of(slices: Slices) -> list[tuple[str, str, int, int]]:
 
 @pytest.mark.parametrize("path", [each.path for each in built_in_scenes()], ids=lambda p: p.stem)
 def test_that_both_formats_are_read_back_as_the_same_slices(path: Path, tmp_path: Path) -> None:
-    session = virtual_session(path)
-    is_busy = "thousand" in path.stem
-    pass_seconds(session, 0.1 if is_busy else 1)
+    session = virtual_session(light_scene(path, tmp_path))
+    pass_seconds(session, 1)
     session.refresh()
     clock = max(session.timeline.clocks)
     session.submit(PauseClock(clock))
-    pass_seconds(session, 0.05 if is_busy else 0.5)
+    pass_seconds(session, 0.5)
     session.refresh()
     events, about = Events(session.history), provenance_of(session)
     (as_json, as_perfetto) = tmp_path / "a.json", tmp_path / "a.pftrace"

@@ -18,6 +18,7 @@ from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.rerun import rerun
 from inspector.sessions.scene import find_scene
 from inspector.timebase import NS_PER_SECOND
+from tests.light_scenes import light_scene
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +53,7 @@ def _verify(path: Path, scene: Path) -> None:
 def test_that_a_recording_ended_while_the_scene_runs_is_verified(
     tmp_path: Path, scene: str, ending: Callable[[Path], Command]
 ) -> None:
-    path, source = find_scene(scene), ManualTimeSource()
+    path, source = light_scene(find_scene(scene), tmp_path), ManualTimeSource()
     session = HostedSession(path, source)
     command = ending(tmp_path / "saved.tlrec")
     if not isinstance(command, SaveLast):

@@ -22,6 +22,7 @@ from inspector.events.recording.writing import file
 from inspector.events.recording.writing.file import RecordingFile
 from inspector.events.tasks import TaskState
 from inspector.events.timeline import Timeline
+from inspector.sessions.scene import find_scene
 from inspector.vocabulary import (
     CLOCK_ADDED,
     TIMER_ADDED,
@@ -32,14 +33,15 @@ from inspector.vocabulary import (
 )
 from tests.events.event_blocks import block_of
 from tests.events.recording.recorded_worlds import described, folded, record, scene_log
+from tests.light_scenes import light_scene
 
 SCENES = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10")
 
 
 @pytest.fixture(scope="module", params=SCENES)
-def log(request: pytest.FixtureRequest) -> EventLog:
-    # Of the scene with a thousand timers, a second has more events than four of any other.
-    return scene_log(request.param, 1 if request.param == "2" else 4)
+def log(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> EventLog:
+    scene = light_scene(find_scene(request.param), tmp_path_factory.mktemp("scene"))
+    return scene_log(str(scene))
 
 
 def test_that_folding_blocks_gives_the_same_state(log: EventLog) -> None:
