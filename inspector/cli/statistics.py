@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -44,8 +44,10 @@ from inspector.timebase import format_duration
 
 #: Metrics that conditions may use however few frames there are.
 _OF_ANY_LENGTH: Final = frozenset({"frames", "duration"})
-#: Metrics that are shown for several files, unless others are chosen.
+#: Metrics that are shown unless others are chosen, and those that an option adds.
 _FEW: Final = ("frames", "fps", "p50", "p95", "p99", "max", "frameview.low-1", "capframex.low-1")
+_OF_STUTTER: Final = ("capframex.stuttering", "capframex.low-fps")
+_OF_REFRESH: Final = ("missed", "apple.hitches", "flutter.jank", "android.jank")
 
 
 class _Checked(Struct, frozen=True):
@@ -112,8 +114,9 @@ def print_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
     if len(options.files) == 1 and _print_zones(options, out, err):
         return ExitCode.OK
     wanted = [metric_named(each, parser, "--metric").id for each in options.metric]
-    if not wanted and len(options.files) > 1:
-        wanted = list(_FEW)
+    few = [] if wanted or options.all else _few(options)
+    if len(options.files) > 1:
+        wanted = wanted or few
     asked = {*wanted, *(each.metric.id for each in conditions)}
     part_in(options)
     files, unread = _read_all(options, err)
@@ -140,7 +143,7 @@ def print_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
         write_json(out, results)
     elif not options.quiet:
         if len(options.files) == 1:
-            out.write(_one_text(files[0], values[0], is_all=not wanted) + "\n")
+            out.write(_one_text(files[0], values[0], None if wanted else few) + "\n")
         elif files:
             out.write(_many_text(files, values) + "\n")
         summarised = zip(files, columns, strict=False)
@@ -150,6 +153,11 @@ def print_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
     write = partial(write_statistics, parts, results)
     are_written = write_each(options.outputs, write, options, err)
     return _outcome(checked, unread) if are_written else ExitCode.FAILED
+
+
+def _few(options: Namespace) -> list[str]:
+    of_stutter = _OF_STUTTER if stutter_limits(options) else ()
+    return [*_FEW, *of_stutter, *(_OF_REFRESH if options.refresh is not None else ())]
 
 
 def _outcome(checked: Sequence[_Checked], unread: Mapping[str, str]) -> ExitCode:
@@ -302,10 +310,13 @@ def _budget(path: Path, file: FrameFile, options: Namespace) -> FrameBudget:
     return FrameBudget.of_ms(options.refresh or float(1000 / (rate or 1)))
 
 
-def _one_text(read: _Read, values: Sequence[MetricValue], *, is_all: bool) -> str:
-    if is_all and read.file.samples:
+def _one_text(read: _Read, values: Sequence[MetricValue], few: Collection[str] | None) -> str:
+    """Return metrics of a file as text: the ``few`` of all, or all; with ``None`` the chosen."""
+    if few is not None and read.file.samples:
         # Most metrics need every frame; the notes on the file say that already.
         values = [value for value in values if value.value is not None]
+    known = len(values)
+    values = [value for value in values if not few or value.metric.id in few]
     rows, former = [], None
     for value in values:
         metric = value.metric
@@ -327,6 +338,8 @@ def _one_text(read: _Read, values: Sequence[MetricValue], *, is_all: bool) -> st
         if value.why_not or value.damage:
             about = ("no ", value.why_not) if value.why_not else ("", value.damage)
             said.setdefault(about, []).append(value.metric.id)
+    if known > len(values):
+        lines += ["", f"{known - len(values)} more, as each tool defines them: --all"]
     if said:
         lines += ["", *(f"{no}{', '.join(ids)}: {why}" for (no, why), ids in said.items())]
     return "\n".join(lines)

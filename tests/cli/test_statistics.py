@@ -29,7 +29,7 @@ def uneven(tmp_path: Path) -> Path:
 
 
 def test_that_each_statistic_stands_under_its_tool(run: Run, uneven: Path) -> None:
-    code, out, _ = run(f"stats {uneven}")
+    code, out, _ = run(f"stats {uneven} --all")
 
     assert code == ExitCode.OK
     assert out.startswith(f"{uneven}: 100 frames, column frametime_ms\n")
@@ -38,6 +38,20 @@ def test_that_each_statistic_stands_under_its_tool(run: Run, uneven: Path) -> No
     assert "1% Low FPS 33.3 fps frameview.low-1" in lines
     assert "1% low average 25.0 fps capframex.low-1" in lines
     assert "Apple Hitch time ratio - apple.hitches" in lines
+
+
+def test_that_a_few_statistics_are_shown_and_those_that_an_option_is_about(
+    run: Run, uneven: Path
+) -> None:
+    def shown(options: str) -> list[str]:
+        _, out, _ = run(f"stats {uneven} {options}")
+        return [line.split()[-1] for line in out.splitlines()[4:] if line]
+
+    *few, hint = shown("")
+    assert (len(few), hint) == (8, "--all")
+    assert "missed" in shown("--refresh 60")
+    assert "capframex.stuttering" in shown("--stutter-factor 2")
+    assert len(shown("--all")) > 90
 
 
 def test_that_frames_that_take_no_time_are_left_out_and_counted(run: Run, tmp_path: Path) -> None:
@@ -538,7 +552,7 @@ def test_that_a_condition_on_a_damaged_column_cannot_be_told_unless_that_is_allo
     assert f"cannot be told: {damage} Add --allow-missing" in err
     assert damage in said
     assert f"c.csv: {damage}" in compared
-    _, out, _ = run("stats c.csv")
+    _, out, _ = run("stats c.csv --all")
     ids = ", ".join(f"capframex.gpu-{each}" for each in ("time", "average", "p1", "low-1"))
     assert f"\n{ids}: {damage}\n" in out
 

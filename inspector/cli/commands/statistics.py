@@ -167,8 +167,9 @@ def add_stats_arguments(stats: ArgumentParser) -> None:
         stats,
         "--metric",
         metavar="ID",
-        help="only this one; may be repeated (default: all, or a few for several files)",
+        help="only this one; may be repeated (default: a few; in JSON of one file all)",
     )
+    stats.add_argument("--all", action="store_true", help="every statistic, of all tools")
     add_several(
         stats,
         "--assert",
