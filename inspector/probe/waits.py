@@ -128,7 +128,6 @@ class Waits:
         # Threads that wait in C, and whether for ever; since when a loop there is late.
         self._in_c: dict[int, bool] = {}
         self._late_since_ns: Optional[int] = None
-        self._has_told = False
         # The clocks of loops that have waited for their next event.
         self._looping: set[int] = set()
         self._passing_ns: Optional[int] = None

@@ -47,6 +47,7 @@ def test_that_a_link_is_kept_alive_and_tells_its_cost_each_second(turned: Turned
         (ms, each) for ms in range(1, 2_001) for each in turned.turn(1, request("Link.pong", None))
     ]
 
+    assert turned.attachment._pings == 5
     assert said == [
         (400, "Link.ping"),
         (800, "Link.ping"),
@@ -76,7 +77,7 @@ def test_that_the_cost_is_that_since_the_last_time(turned: Turned) -> None:
     turned.program.adapters["tried"] = adapter
     turned.turn()
     told = []
-    for marks, dropped, hooks_ns in ((3, 0, 5e6), (2, 1, 1e7)):
+    for marks, dropped, hooks_ns in ((3, 0, 5e6), (2, 1, 1e7), (0, 0, 0.0)):
         for number in range(marks):
             turned.program.mark(str(number))
         turned.attachment.sink.dropped += dropped
@@ -88,12 +89,12 @@ def test_that_the_cost_is_that_since_the_last_time(turned: Turned) -> None:
         turned.said()
 
     sent = turned.attachment.sink.sent
-    assert [each["events"] for each in told] == [sent - 2, 2]
-    assert [each["dropped"] for each in told] == [0, 1]
-    assert [each["cpu_ns"] for each in told] == [33, 22]
-    assert [each["interval_ns"] for each in told] == [1_000 * MS] * 2
+    assert [each["events"] for each in told] == [sent - 2, 2, 0]
+    assert [each["dropped"] for each in told] == [0, 1, 0]
+    assert [each["cpu_ns"] for each in told] == [33, 22, 0]
+    assert [each["interval_ns"] for each in told] == [1_000 * MS] * 3
     assert told[1]["queued_bytes"] == sent * wire.BYTES_PER_EVENT
-    assert shares == [0.005, 0.01]
+    assert shares == [0.005, 0.01, 0.0]
 
 
 def test_that_what_is_asked_is_answered_and_what_is_only_said_is_not(turned: Turned) -> None:
@@ -103,15 +104,18 @@ def test_that_what_is_asked_is_answered_and_what_is_only_said_is_not(turned: Tur
         turned.turn(0, request(*asked[:1], asked[1], **asked[2]))
         for asked in (
             ("Clock.pause", 6, {"clock": clock.number}),
-            ("Clock.pause", None, {"clock": clock.number}),
+            ("Clock.resume", None, {"clock": clock.number}),
             ("No.such", None, {}),
+            ("Link.pong", 8, {}),
             ("No.such", 7, {}),
         )
     ]
 
     assert [each for each in answers[0] if each != "events"] == ["answer", "Program.held"]
-    assert answers[1:] == [[], [], ["answer"]]
-    assert clock.is_held
+    assert answers[1:] == [["events", "Program.held"], [], [], ["answer"]]
+    assert not clock.is_held
+    # What answers something of ours.
+    assert turned.turn(0, {"id": 3, "result": {}}) == []
 
 
 def test_that_an_answer_says_what_it_answers_or_why_it_is_refused(turned: Turned) -> None:
@@ -327,3 +331,81 @@ def test_that_an_inspector_that_goes_is_sent_all_and_lets_the_program_run(turned
     assert not turned.is_sampling
     assert not turned.program.own_clock.is_held
     assert turned.program.emit is None
+
+
+def test_that_what_has_arrived_is_noted(turned: Turned) -> None:
+    turned.turn()
+    sink = turned.attachment.sink
+    turned.turn(0, request("Events.ack", None, events=1))
+
+    assert sink.acknowledged == 1
+
+
+def test_that_tasks_are_reported_once_somebody_asks(turned: Turned) -> None:
+    turned.turn()
+    assert turned.turn(0, request("Program.tasks", every_ns=5 * MS)) == ["answer", "events"]
+    tasks = turned.attachment._tasks
+    assert turned.attachment.wait_ns == 5 * MS
+    turned.turn(0, request("Program.tasks", every_ns=7 * MS))
+    assert turned.attachment._tasks is tasks
+
+
+@pytest.mark.parametrize("state", ["complete", "partial", "begun", "held"])
+def test_that_all_before_it_is_sent_before_what_is_said_of_events(
+    turned: Turned, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    """Other threads go on while the link is at it."""
+    turned.turn()
+
+    class Keyframe:
+        is_stuck = False
+        slices = 1
+
+        @property
+        def is_complete(self) -> bool:
+            if state == "complete":
+                turned.program.mark("now")
+            return state == "complete"
+
+        @property
+        def busy(self) -> list[tuple[int, str, int]]:
+            if state == "partial":
+                turned.program.mark("now")
+            return []
+
+        def go_on(self) -> None:
+            if state == "held":
+                turned.played.hold()
+
+    attachment = turned.attachment
+    attachment.keyframe = Keyframe()
+    if state == "begun":
+
+        def report(**_: bool) -> dict[str, int]:
+            turned.program.mark("now")
+            return {"1": 1}
+
+        monkeypatch.setattr(attachment, "_report_loss", report)
+    elif state == "held":
+        attachment._slices = 1
+    said = [each for each in turned.turn() if each != "Events.texts"]
+
+    assert said == ["events", "Program.held" if state == "held" else f"Events.keyframe {state}"]
+
+
+def test_that_the_last_events_are_sent_however_many_wait(turned: Turned) -> None:
+    turned.turn()
+    turned.attachment.sink.sent += 10**6
+    turned.program.mark("last")
+    turned.attachment.end()
+
+    assert turned.said() == ["Events.texts", "events"]
+
+
+def test_that_slices_are_counted_anew_after_a_loss(turned: Turned) -> None:
+    turned.turn()
+    turned.attachment._slices = 3
+    turned.attachment.sink._lose(((0, MARK, 0, 0, 0),))
+    turned.turn()
+
+    assert turned.attachment._slices == 0

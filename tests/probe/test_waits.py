@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Condition, Event, Thread, get_ident
@@ -11,9 +12,10 @@ from typing import Any
 
 import pytest
 
+from inspector.probe import awaited as awaited_module
 from inspector.probe import waits as waits_module
 from inspector.probe.adapters.python_time import PythonTimeAdapter
-from inspector.probe.awaited import Goal, Wait, never
+from inspector.probe.awaited import Files, Goal, Wait, never
 from inspector.probe.clocks import Clock, NothingDueError
 from inspector.probe.program import Program
 from inspector.probe.waits import JUMP, PASS, STAND, Waits
@@ -319,3 +321,37 @@ def test_that_a_goal_is_over_when_it_is_reached_its_time_has_come_or_asking_fail
     assert failing.is_over(0)
     assert isinstance(failing.error, IndexError)
     assert not failing.has_timed_out
+
+
+# ------------------------------------------------------------------------------ the files of a loop
+
+
+def test_that_a_loop_knows_on_any_thread_whether_a_file_is_ready() -> None:
+    near, far = socket.socketpair()
+    with near, far:
+        files = Files(near.fileno(), tuple, ())
+        found = [files.has_events()]
+        far.send(b"x")
+        found.append(files.has_events())
+    assert found == [False, True]
+    # It has none.
+    assert not Files(-1, tuple, ()).has_events()
+
+
+@pytest.mark.parametrize(
+    ("numbers", "own", "awaited"),
+    [((3, 4), (4,), "server"), ((3,), (4,), ""), ((), (), ""), ((3, 4), (), "server")],
+)
+def test_that_the_files_of_a_loop_are_asked_for_beside_its_own(
+    monkeypatch: pytest.MonkeyPatch, numbers: tuple[int, ...], own: tuple[int, ...], awaited: str
+) -> None:
+    asked: list[object] = []
+
+    def in_files(*given: object) -> str:
+        asked.append(given)
+        return "server"
+
+    monkeypatch.setattr(awaited_module, "awaited_in_files", in_files)
+
+    assert Files(0, lambda: numbers, own).awaited_outside() == awaited
+    assert asked == [(numbers, own)] * bool(awaited)

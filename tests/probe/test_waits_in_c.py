@@ -25,7 +25,7 @@ def loop_of(waits: Waits, *, says: bool = False, thread: int = THREAD) -> Clock:
     adapter = Adapter(program)
     adapter.says_what_it_waits_for = says
     clock: Clock = program.clock("loop", adapter=adapter)
-    clock.threads = thread, thread
+    clock.threads = thread, -1
     return clock
 
 
@@ -107,8 +107,8 @@ def test_that_loops_in_c_are_those_of_threads_that_wait_there() -> None:
     loop_of(waits, thread=THREAD + 1)
     moved = loop_of(waits, thread=THREAD + 1)
     # Its turns run on another thread than the one that it was made on.
-    waits._program.frames(moved).threads = THREAD, THREAD
-    own_clock.threads = THREAD, THREAD
+    waits._program.frames(moved).threads = THREAD, -1
+    own_clock.threads = THREAD, -1
     assert waits._loops_in_c() == []
     waits._in_c[THREAD] = True
 
