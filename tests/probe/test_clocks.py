@@ -12,7 +12,15 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from inspector.events.timeline import Timeline
 from inspector.probe.clocks import FAR_NS, LONGEST_WAIT_NS, Clock, Clocks, InTurn, whole_ns
-from inspector.probe.kinds import CLOCK_PAUSED, CLOCK_RESUMED, MAX_RATE, NEVER
+from inspector.probe.kinds import (
+    CLOCK_ADDED,
+    CLOCK_ANCHORED,
+    CLOCK_PAUSED,
+    CLOCK_RATE,
+    CLOCK_RESUMED,
+    MAX_RATE,
+    NEVER,
+)
 from inspector.probe.kinds import RATE_DENOMINATOR as D
 
 if TYPE_CHECKING:
@@ -178,7 +186,11 @@ def test_that_a_removed_clock_takes_along_what_is_below() -> None:
     world.clocks.add("below", loop)
 
     world.clocks.remove(loop)
+    told = len(world.events)
+    world.clocks.remove(loop)
 
+    assert len(world.events) == told
+    assert world.top.children == []
     world.fold()
     assert list(world.clocks.by_number) == [world.top.number]
     assert list(world.timeline.clocks) == [world.top.number]
@@ -336,3 +348,103 @@ def test_that_a_clock_may_begin_with_a_time_rate_and_pause_of_the_programs() -> 
             expected_ns = 7_000 if is_paused else 7_020
             assert clock.local_ns() == world.folded_ns(clock) == expected_ns
             assert (clock.is_held, clock.is_plain) == (is_paused, False)
+
+
+def test_that_a_clock_that_begins_while_somebody_looks_is_told_as_it_begins() -> None:
+    world = World()
+    world.now_ns += 100
+    clock = world.clocks.add("game", world.top)
+    world.clocks.anchor(clock, 70, 2 * D, is_paused=True)
+    added, anchored = world.events[:2], world.events[2:]
+
+    number, name = clock.number, world.strings.index("game")
+    assert [event[1:] for event in added] == [
+        (CLOCK_ADDED, number, world.top.number, name),
+        (CLOCK_ANCHORED, number, 0, D),
+    ]
+    assert [event[1:] for event in anchored] == [
+        (CLOCK_ADDED, number, world.top.number, name + 1),
+        (CLOCK_ANCHORED, number, 30, D),
+        (CLOCK_RATE, number, 2 * D, 0),
+        (CLOCK_PAUSED, number, 0, 0),
+    ]
+
+
+def test_that_only_a_paused_clock_of_the_top_that_would_run_is_stepped() -> None:
+    world = World()
+    clocks, top = world.clocks, world.top
+    below = clocks.add("below", top)
+    clocks.pause(below)
+    stepped = [clocks.step_to(top, 5), clocks.step_to(below, 5)]
+    clocks.pause(top)
+    clocks.set_rate(top, 0)
+    stepped.append(clocks.step_to(top, 5))
+    clocks.set_rate(top, D)
+    assert clocks.step_ends_ns is None
+
+    assert [*stepped, clocks.step_to(top, 5)] == [False, False, False, True]
+    assert clocks.step_ends_ns == world.now_ns + 5
+
+
+@pytest.mark.parametrize("way", ["end_step", "release"])
+def test_that_a_clock_whose_step_is_forgotten_runs_on_as_the_machine(way: str) -> None:
+    world = World()
+    clocks, top = world.clocks, world.top
+    below = clocks.add("below", top)
+    clocks.pause(top)
+    clocks.step_to(top, 50)
+    plain = [(top.is_plain, below.is_plain)]
+    getattr(clocks, way)()
+    plain.append((top.is_plain, below.is_plain))
+    world.now_ns += 80
+
+    assert plain == [(False, False), (True, True)]
+    assert (top.local_ns(), clocks.step_ends_ns) == (80, None)
+    clocks.end_step()
+    assert below.local_ns() == 80
+
+
+def test_that_a_jump_is_no_time_in_which_a_clock_stood_still() -> None:
+    world = World()
+
+    def skip(passed_ns: int) -> None:
+        world.now_ns += passed_ns
+
+    below = world.clocks.add("below", world.top)
+    world.clocks.pause(world.top, 6)
+    world.now_ns += 100
+    world.events.clear()
+    world.clocks.jump(world.top, 50, skip)
+    world.now_ns += 7
+
+    assert [clock.stood_ns(world.now_ns) for clock in (world.top, below)] == [107, 107]
+    assert [(at - 10**15, *event) for at, *event in world.events] == [
+        (100, CLOCK_RESUMED, world.top.number, 6, 0),
+        (150, CLOCK_PAUSED, world.top.number, 6, 0),
+    ]
+
+
+def test_that_a_change_is_announced_once_before_the_first_and_told_after_each() -> None:
+    world = World()
+    below = world.clocks.add("below", world.top)
+    announced: list[str] = []
+    told: list[str] = []
+    below.before_first_change = lambda: announced.append("below")
+    world.clocks.changed = lambda clock: told.append(clock.name)
+    world.clocks.pause(world.top)
+    world.clocks.set_rate(below, 2 * D, 4)
+
+    assert announced == ["below"]
+    assert told == ["program", "below"]
+    assert world.events[-1][1:] == (CLOCK_RATE, below.number, 2 * D, 4)
+
+
+def test_that_clocks_are_numbered_from_one_and_say_what_they_are() -> None:
+    clocks = Clocks(lambda: 10**15)
+    top = clocks.add("program", None)
+    below = clocks.add("below", top)
+
+    assert [top.number, below.number] == [1, 2]
+    assert repr(below) == "<Clock 2 'below' at 0 ns>"
+    assert (top.cause, top.thread, top.threads, top.is_removed) == (0, "", (0, 0), False)
+    assert list(clocks.branch(top)) == [top, below]
