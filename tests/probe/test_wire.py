@@ -152,3 +152,18 @@ def test_that_the_help_page_has_every_limit_and_error() -> None:
     assert f"version {wire.PROTOCOL}." in PAGE
     assert f"When {wire.WINDOW_BYTES >> 20} MiB" in PAGE
     assert f"at latest {wire.BATCH_NS // 10**6} ms" in PAGE
+
+
+def test_that_limits_are_included() -> None:
+    params = {"n": 5, "text": "abc"}
+
+    assert wire.whole(params, "n", 5, 5) == 5
+    for lowest, highest in ((6, 9), (0, 4)):
+        with pytest.raises(WireError, match=f"n is a whole number from {lowest} to {highest}"):
+            wire.whole(params, "n", lowest, highest)
+    assert wire.text(params, "text") == "abc"
+    with pytest.raises(WireError, match="n is a text"):
+        wire.text(params, "n")
+    assert [wire.cut_text("abcdef", limit) for limit in (6, 5)] == ["abcdef", "ab…"]
+    # No character is cut in half.
+    assert wire.cut_text("ééé", 5) == "é…"
