@@ -66,6 +66,10 @@ class Sleeps:
             self._woken[timer.number] = timer
         return bool(period_ns)
 
+    def is_woken(self, timer: Timer) -> bool:
+        """Whether a timer has fired, and its task may set it again."""
+        return timer.number in self._woken
+
     def settle(self, *timers: Timer) -> None:
         """Clear those of these timers, or of all, that were woken and not set again.
 

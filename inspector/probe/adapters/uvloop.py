@@ -162,6 +162,9 @@ class UvloopAdapter(Adapter):
                 handle.shown = None
                 timer.cleared(cause=cause)
                 handle.cancel()
+            elif handle.following.sleeps.is_woken(timer):
+                # Its task is about to sleep again, or is not.
+                self.program.guarded(self, handle._loop.call_soon, clear)
 
         self.call_soon(clock, clear)
 

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from inspector.probe.adapters.uvloop import UvloopAdapter
-from inspector.probe.kinds import NEVER, TIMER_ADDED, TIMER_CLEARED, TIMER_FIRED
+from inspector.probe.kinds import NEVER, TIMER_ADDED, TIMER_ARMED, TIMER_CLEARED, TIMER_FIRED
 from inspector.probe.kinds import RATE_DENOMINATOR as D
 from tests.probe.adapters.played import Played
 
@@ -39,7 +40,6 @@ class Uvloop(Played):
 
     def __init__(self) -> None:
         super().__init__(400 * MS)
-        self.early_ms = 0
         self.early_ms = 0
         self.natives: list[Native] = []
         self.delays_ms: list[float] = []
@@ -203,6 +203,106 @@ def test_that_a_cancelled_timer_is_told_and_not_called(uvloop: Uvloop, *, is_hel
     uvloop.program.emit = None
     uvloop.adapter.released()
     uvloop.loop.call_later(0.1, wake).cancel()
+
+
+class Task:
+    """A task that sleeps."""
+
+
+#: What awaits in asyncio.
+SLEEP = "def sleep(later, *args): return later(*args)"
+
+
+class Sleeping(Uvloop):
+    """A task on a loop of uvloop's, which sleeps by asyncio's sleep."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__()
+        self.program.hide(*self.adapter.hides)
+        names = self.adapter.names
+        self.task: Task | None = Task()
+        self.woken: list[object] = []
+        monkeypatch.setattr(names, "current_task", lambda _: self.task)
+        monkeypatch.setattr(names, "name_and_site", lambda *_: ("sleep in main", 0))
+        monkeypatch.setattr(names, "pending_name_and_site", lambda _: ("pending", 0))
+
+    def __getattr__(self, name: str) -> Any:
+        """Return asyncio's ``sleep``, whose frames are hidden."""
+        functions: dict[str, Any] = {"__name__": "asyncio.tasks"}
+        exec(compile(SLEEP, "/x/asyncio/tasks.py", "exec"), functions)  # noqa: S102 - asyncio
+        future = SimpleNamespace(cancelled=lambda: False, set_result=self.woken.append)
+        callback, woken = self.adapter.names.sleep_callback, len(self.woken)
+        return partial(functions[name], self.loop.call_later, 0.1, callback, future, woken)
+
+    def armed(self) -> list[tuple[int, float, float]]:
+        return [(n, a / MS, b / MS) for _, kind, n, a, b in self.events if kind == TIMER_ARMED]
+
+
+@pytest.fixture
+def sleeping(monkeypatch: pytest.MonkeyPatch) -> Sleeping:
+    return Sleeping(monkeypatch)
+
+
+def test_that_a_task_that_sleeps_at_one_place_is_a_timer_that_repeats(sleeping: Sleeping) -> None:
+    for at_ms in (600, 700, 800, 0):
+        handle = sleeping.sleep()
+        if at_ms:
+            sleeping.now_ns = at_ms * MS
+            handle.reached()
+        if at_ms == 800:
+            # Its task has not slept again when it had its turn, the first time least of all.
+            sleeping.natives.clear()
+            sleeping.turn(800)
+    assert sleeping.armed() == [(1, 200, 0), (2, 300, 100), (2, 400, 100), (3, 500, 100)]
+    assert sleeping.fired() == [(1, 0, NEVER), (2, 0, 400 * MS), (2, 0, 500 * MS)]
+    assert sleeping.woken == [0, 1, 2]
+    assert [n for n, _ in sleeping.cleared()] == [2]
+    # A call that is no sleep, and a sleep of no task, are timers of their own.
+    sleeping.loop.call_later(0.1, wake)
+    sleeping.task = None
+    sleeping.sleep()
+    assert [period for *_, period in sleeping.armed()[4:]] == [0, 0]
+    sleeping.adapter.released()
+    assert list(sleeping.adapter._loops[sleeping.loop].sleeps._latest) == []
+    assert len(list(sleeping.adapter.keyframe(sleeping.clock))) == 3
+
+
+def test_that_a_sleep_is_of_the_place_in_the_program_that_awaits_it(sleeping: Sleeping) -> None:
+    def sleep_elsewhere() -> Any:
+        return sleeping.sleep()
+
+    def sleep_here() -> Any:
+        return sleeping.sleep()
+
+    for sleep in (sleep_elsewhere, sleep_here, sleep_here):
+        handle = sleep()
+        sleeping.now_ns += 100 * MS
+        handle.reached()
+
+    assert [period for *_, period in sleeping.armed()] == [0, 0, 100]
+
+
+def test_that_a_sleep_can_be_cleared_between_two_of_its_calls(sleeping: Sleeping) -> None:
+    for round_ in range(3):
+        handle = sleeping.sleep()
+        if round_ < 2:
+            sleeping.now_ns += 100 * MS
+            timer = sleeping.program.pending(2)
+            if timer is not None:
+                # Its loop comes to that after the call.
+                sleeping.adapter.clear_timer(sleeping.clock, timer, 7)
+            handle.reached()
+        if round_ == 1:
+            clear, settle = sleeping.soon
+            sleeping.soon.clear()
+            clear()
+            assert sleeping.cleared() == []
+    settle()
+    for call in sleeping.soon:
+        call()
+
+    assert sleeping.cleared() == [(2, 7)]
+    assert handle.cancelled()
 
 
 def test_that_an_inspector_that_comes_is_told_what_waits(uvloop: Uvloop) -> None:
