@@ -130,7 +130,6 @@ class Supervisor:
                 is_said = True
                 self._send_line(f"slow {until_s - now_s:.1f} {_listed(left)}")
             self._wait(_LOOKED_EVERY_S)
-            self._asked()
 
     def _kill(self, joined: list[int]) -> None:
         killed: set[int] = set()

@@ -81,7 +81,8 @@ class _World:
     getpgrp = getpid
     waitstatus_to_exitcode = staticmethod(os.waitstatus_to_exitcode)
 
-    def waitpid(self, _pid: int, _options: int) -> tuple[int, int]:
+    def waitpid(self, which: int, _options: int) -> tuple[int, int]:
+        assert which == -1
         own = [pid for pid, parent in self.parents.items() if parent == _OWN]
         if not own:
             raise ChildProcessError
@@ -379,6 +380,7 @@ def test_that_signals_are_noted_and_orphans_inherited_from_the_beginning(
             assert not found._writer.getblocking()
             assert asked == [(36, 1, 0, 0, 0)]
             assert set(handled) == {signal.SIGCHLD, *supervisor._SHARED} - {ignored}
+            assert (found._grace_s, found._is_bound, found._pid) == (1.0, True, 0)
             assert not found._has_exited
             # It was not interrupted just now, however young the system is.
             assert found._interrupted_s == -2.0
