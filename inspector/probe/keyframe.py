@@ -47,7 +47,6 @@ class Keyframe:
         self._program = program
         self._waiting: list[_Description] = []
         self.slices = 0  # Number of slices that have ended
-        self.longest_ns = 0  # Duration of the longest
         if is_first:
             for clock in list(program.clocks.by_number.values()):
                 self.add(clock)
@@ -136,7 +135,6 @@ class Keyframe:
                 self._waiting.remove(each)
             each.slices += 1
             self.slices += 1
-            self.longest_ns = max(self.longest_ns, monotonic_ns() - began_ns)
             each.asked_ns = 0
             if is_over and each.is_read_here and clock is not None and not clock.is_removed:
                 self._program.guarded(clock.adapter, clock.adapter.was_read_elsewhere, clock)

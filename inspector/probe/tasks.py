@@ -375,7 +375,6 @@ class TaskReporter:
         self._tasks: dict[int, Any] = {}
         self._tokens: dict[int, object] = {}
         self._last_number = 0
-        self.longest_ns = 0  # Duration of the longest slice
 
     def ask(self, every_ns: int) -> None:
         """Report the tasks at most at this pace; 0 to stop."""
@@ -418,7 +417,6 @@ class TaskReporter:
                 break
         now_ns = self._now_ns()
         self._spent_ns += now_ns - began_ns
-        self.longest_ns = max(self.longest_ns, now_ns - began_ns)
         if is_over:
             self._reporting = None
             self._next_ns = now_ns + max(self._every_ns, _PAUSES * self._spent_ns)

@@ -190,6 +190,25 @@ def test_that_a_wait_in_slices_without_an_end_goes_on_until_it_is_ended() -> Non
     waits = Waits(program, lambda _passed_ns: None)
     waits.wait_in_slices(program.own_clock, None, has_ended, never)
     assert len(slices) == 3
+    assert waits._waiting == {}
+
+
+def test_that_one_thread_watches_from_test_to_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun_threads: list[object] = []
+
+    def start(call: object, _arguments: object) -> int:
+        begun_threads.append(call)
+        return -3
+
+    monkeypatch.setattr(module, "start_new_thread", start)
+    waits = Waits(Program("played", lambda: 10**15), lambda _passed_ns: None)
+    assert begun_threads == []
+    for _ in range(2):
+        waits.start()
+        waits.stop()
+
+    assert begun_threads == [waits._watch]
+    assert waits._watcher == -3
 
 
 # --------------------------------------------------------------------------------- what is awaited
@@ -282,10 +301,15 @@ def test_that_a_goal_goes_to_what_is_due_next(looking: Looking) -> None:
     waits.is_jumping = False
     at_ns = clock.local_ns()
     waits.pursue(goal := Goal(None, never, is_to_next=True))
-    assert waits.begin(Wait(clock, at_ns + 50, never))
+    wait = Wait(clock, at_ns + 50, never)
+    assert waits.begin(wait)
+    waits.end(wait)
+    finished = [goal.is_finished]
+    waits.begin(later := Wait(clock, at_ns + 90, never))
 
     assert clock.local_ns() == at_ns + 50
-    assert not goal.has_timed_out
+    assert [*finished, goal.is_finished] == [False, True]
+    assert later.order == wait.order + 1
 
 
 @pytest.mark.parametrize(
@@ -332,6 +356,7 @@ def test_that_a_thread_that_is_woken_is_looked_at_soon(looking: Looking) -> None
 @pytest.mark.parametrize("passed_ns", [999_999, 1_000_000])
 def test_that_only_what_can_be_seen_to_pass_is_told(looking: Looking, passed_ns: int) -> None:
     waits, told = looking.waits, []
+    waits.jump(5_000_000)
     waits.report_passed = lambda _is_idle, passed_ns: told.append(passed_ns)
     at_ns = looking.clock.local_ns()
     waits._let_pass(at_ns, at_ns + passed_ns)
