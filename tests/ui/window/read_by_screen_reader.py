@@ -1,7 +1,8 @@
 """Reads the window as a screen reader does; run by the system's Python, which knows AT-SPI.
 
-Writes a JSON object into the file that is named: ``parts``, all names with their roles, and
-``said``, what was announced after everything was slowed to a quarter.
+Writes a JSON object into the file that is named: ``parts``, all names with their roles,
+``described``, what is said of some of these, and ``said``, what was announced after everything was
+slowed to a quarter.
 """
 
 # ruff: noqa: ANN401 - its library has no types
@@ -23,6 +24,7 @@ from gi.repository import (  # type: ignore[import-not-found]  # noqa: E402 - af
 
 WINDOW = "Timeline Inspector"
 SLOWER = "Rate of everything: 0.25"
+DESCRIBED = ("Overview of the session", "Ruler")
 ROWS = ("enemies, clock, ", "boss arrives, timer, ")
 PATIENCE_S = 60
 MOST_CHILDREN = 200
@@ -84,11 +86,13 @@ def main() -> None:
     listener = Atspi.EventListener.new(hear)
     listener.register("object:announcement")
     parts = [(role, name) for role, name, _each in below]
+    described = {name: each.get_description() for _role, name, each in below if name in DESCRIBED}
     slower = next(each for _role, name, each in below if name == SLOWER)
     press(slower)
     GLib.timeout_add_seconds(PATIENCE_S // 2, loop.quit)
     loop.run()
-    Path(sys.argv[1]).write_text(json.dumps({"parts": parts, "said": said}), encoding="utf-8")
+    found = {"parts": parts, "described": described, "said": said}
+    Path(sys.argv[1]).write_text(json.dumps(found), encoding="utf-8")
 
 
 main()

@@ -55,10 +55,12 @@ class Read:
 
     Attributes:
         parts: Role and name of everything in the window.
+        described: What is said of some of it, by name.
         said: What was announced.
     """
 
     parts: list[tuple[str, str]]
+    described: dict[str, str]
     said: list[str]
 
 
@@ -86,7 +88,7 @@ def read(display: str, tmp_path: Path) -> Read:
     said = (tmp_path / "log").read_text(encoding="utf-8", errors="replace")
     assert ended.returncode == 0, said[-2_000:]
     found = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
-    return Read([(role, name) for role, name in found["parts"]], found["said"])
+    return Read([(role, name) for role, name in found["parts"]], found["described"], found["said"])
 
 
 @pytest.mark.skipif(bool(_why_not()), reason=_why_not() or "all is there")
@@ -100,6 +102,10 @@ def test_that_a_screen_reader_reads_every_part_the_lanes_and_what_was_done(read:
     assert "seconds, rate 1, " in enemies
     assert enemies.endswith(" timers wait")
     assert any(row.startswith("boss arrives, timer, once, due in ") for row in rows)
+    assert read.described == {
+        "Overview of the session": "Follows the present",
+        "Ruler": "At the present",
+    }
     # A button without a text of its own is named.
     assert [part for part in read.parts if part == ("check box", "")] == []
     assert len(read.said) == 1
