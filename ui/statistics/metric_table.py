@@ -47,8 +47,7 @@ class MetricColumn(ColumnEnum):
                    "Whose definition it is", tool_tip_of, sample="Timeline Inspector",
                    is_searched=True, yields=2)
     NAME = _column("Statistic", lambda row: row.metric.name, "What the tool calls it", tool_tip_of,
-                   sample="Stuttering time (as seen live)",
-                   least="Stuttering time", is_searched=True)
+                   sample="Stuttering time", is_searched=True)
     VALUE = _column("Value", lambda row: row.text, "Of the frames named above", tool_tip_of,
                     lambda row: row.value, sample="1,220 fps", is_number=True)
     FORMULA = _column("Formula", _detail, "f are frame times in ms, n is their number", tool_tip_of,
