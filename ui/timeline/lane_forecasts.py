@@ -22,6 +22,8 @@ _MOST_PREDICTED: Final = 40
 #: Of firings that are predicted closer than this many pixels, only the first few are shown.
 _APART: Final = 3
 _MOST_CROWDED: Final = 6
+#: Looked up once: in Python 3.11 a member of an enumeration takes as long as a small call.
+_TIMER: Final = LaneKind.TIMER
 #: Predictions reach beyond the right edge of the view by this share of its width.
 _AHEAD: Final = 0.2
 _PHASE_DIGITS: Final = 5
@@ -67,7 +69,7 @@ class LaneForecasts:
     def places(self, row: LaneRow, lane: Lane) -> tuple[int, ...]:
         """Return where the firings to come are, in pixels of a view that moves by whole ones."""
         timeline, window, pending = self._timeline, self._window, lane.pending
-        if not pending or window.high <= timeline.at_ns or row.kind is not LaneKind.TIMER:
+        if not pending or window.high <= timeline.at_ns or row.kind is not _TIMER:
             return ()
         table, kept = timeline.timers, self._coming.get(row.key)
         timers = pending.first(_MOST_PENDING)

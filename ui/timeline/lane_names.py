@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 
 _FLAGS: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+#: Looked up once: in Python 3.11 a member of an enumeration takes as long as a small call.
+_CLOCK, _LINE = LaneKind.CLOCK, ColorRole.LINE
 
 
 class PlacedRow(NamedTuple):
@@ -120,8 +122,8 @@ class PlacedRows(NamedTuple):
         if placed.is_marked:
             painter.fillRect(0, placed.y, width, placed.height, theme.color(placed.ground))
         # No line at the very top: what is above the lanes ends with one.
-        if placed.row.kind is LaneKind.CLOCK and placed.y:
-            painter.fillRect(0, placed.y, width, 1, theme.color(ColorRole.LINE))
+        if placed.row.kind is _CLOCK and placed.y:
+            painter.fillRect(0, placed.y, width, 1, theme.color(_LINE))
 
 
 def shortened_name(text: str, metrics: QFontMetrics, width: int) -> str:
@@ -189,7 +191,7 @@ class LaneNames:
         unit = text_scale(painter)
         muted = theme.color(ColorRole.MUTED)
         if not placed.is_marked:
-            edge = row.kind is LaneKind.CLOCK
+            edge = row.kind is _CLOCK
             ground = QRect(0, placed.y + edge, width, placed.height - edge)
             painter.fillRect(ground, theme.color(ColorRole.PANEL))
         elif placed.is_selected:

@@ -46,6 +46,9 @@ _OF_RECORDS: Final = frozenset(
         *(LaneKind.TIMER, LaneKind.CALL),
     }
 )
+#: Looked up once: in Python 3.11 a member of an enumeration takes as long as a small call.
+_CLOCK, _TIMER = LaneKind.CLOCK, LaneKind.TIMER
+_BG, _LINE = ColorRole.BG, ColorRole.LINE
 #: Pixels, too few to be seen: with it, the present at the edge of a pixel is always in the same.
 _NUDGE: Final = 1e-4
 #: Pixels; views that differ by more show the lanes at other places.
@@ -251,7 +254,7 @@ class LanePicture:
             self.names.paint(painter, names, *named)
         elif named != self._named:
             canvas.viewport().update(QRect(QPoint(), names))
-        painter.fillRect(left, 0, 1, height, self._theme.color(ColorRole.LINE))
+        painter.fillRect(left, 0, 1, height, self._theme.color(_LINE))
         self._over(painter, canvas, window, rows, (turn, height))
 
     def _place_rows(self, canvas: LaneSurface, turn: object) -> PlacedRows:
@@ -294,9 +297,9 @@ class LanePicture:
 
     def _ground(self, painter: QPainter, box: QRect, grid: tuple[int, ...]) -> None:
         """Paint what is behind the rows: the lines from the ruler."""
-        painter.fillRect(box, self._theme.color(ColorRole.BG))
+        painter.fillRect(box, self._theme.color(_BG))
         left, top, right, high = box.left(), box.top(), box.right(), box.height()
-        color = self._theme.color(ColorRole.LINE)
+        color = self._theme.color(_LINE)
         for x in grid:
             if left <= x <= right:
                 painter.fillRect(x, top, 1, high, color)
@@ -322,7 +325,7 @@ class LanePicture:
             frozenset(x + away for x in shown.grid if x <= right),
             tuple(
                 bars.mark(clocks, canvas.store, placed.row.clock_id)
-                if placed.row.kind is LaneKind.CLOCK and not placed.is_marked
+                if placed.row.key[0] is _CLOCK and not placed.is_marked
                 else self._mark_of(window, placed, away)
                 for placed in shown.rows.scrolled
             ),
@@ -421,11 +424,12 @@ class LanePicture:
     ) -> None:
         """Lay out a row, of records and predictions only what may reach into a band of pixels."""
         row, lane, place = placed.row, placed.row.lane, Row(placed.y, placed.height)
-        if row.kind is LaneKind.BOOKMARKS:
+        kind, is_timer = row.kind, row.kind is _TIMER
+        if kind is LaneKind.BOOKMARKS:
             lay_out_annotations(layout.sheet, canvas.store.annotations, window, place)
-        elif row.kind is LaneKind.CLOCK:
+        elif kind is _CLOCK:
             layout.clocks.clock(canvas.store, row.clock_id, window, place)
-        elif lane is not None and row.kind is LaneKind.MACHINE:
+        elif lane is not None and kind is LaneKind.MACHINE:
             layout.lanes.steps(
                 *(lane.steps, window, place),
                 number_of=canvas.state_number(row.subject_id),
@@ -436,12 +440,11 @@ class LanePicture:
         elif lane is not None and lane.levels is not None:
             layout.lanes.levels(lane.levels, window, place)
         elif lane is not None:
-            is_timer = row.kind is LaneKind.TIMER
             layout.lanes.instants(
                 *(lane.instants, window, place),
-                kind="red" if row.kind is LaneKind.FAILURES else "tick",
+                kind="red" if kind is LaneKind.FAILURES else "tick",
                 late_ns=self.late_ns if is_timer else 0,
-                has_whiskers=is_timer or row.kind is LaneKind.CALL,
+                has_whiskers=is_timer or kind is LaneKind.CALL,
                 ends_whiskers=is_timer and canvas.timeline.is_of_programs,
                 band=band,
             )

@@ -33,6 +33,8 @@ _FAINTEST: Final = 0.38
 _SHARES: Final = (0.0, *np.linspace(_FAINTEST, 1.0, _LEVELS).tolist())
 _CUT_FROM: Final = 48
 _PAD: Final = 3
+#: Whiskers longer than this many pixels have room for a cap.
+_CAP_FROM: Final = 3
 #: One part in this many of the height of a row is free above a tick, and below it.
 _TICK_PAD: Final = 5
 _MOST_HOLLOW: Final = 400
@@ -48,9 +50,13 @@ _MOST_SLICES: Final = 4_000
 _WHISKER_SHARE: Final = 0.6
 _AREA_SHARE: Final = 0.4
 _ALL: Final = slice(None)
+#: Up to this many records, each call of numpy takes longer than all of them in Python.
+_FEW: Final = 12
 
 #: Records of a lane, the index of the first, the index after the last, and their row.
 _Stretch: TypeAlias = "tuple[Instants, int, int, Row]"
+#: Left, top, right and bottom of rectangles, the last two inclusive.
+_Edges: TypeAlias = list[tuple[int, int, int, int]]
 
 
 class _Layer(IntEnum):
@@ -161,7 +167,7 @@ class LaneLayout:
             lefts, rights = np.minimum(xs, ends), np.maximum(xs, ends)
             uppers, lowers = middles - 1, middles + 1
             faint = mixed(color, self._background, _WHISKER_SHARE)
-            has_cap = rights - lefts > 3  # noqa: PLR2004 - pixels, room for a cap
+            has_cap = rights - lefts > _CAP_FROM
             has_caps = bool(has_cap.any())
             for some, is_of_late in parts:
                 whisker = late_color if is_of_late else faint
@@ -183,6 +189,41 @@ class LaneLayout:
             lefts, edge = xs[is_late] - 1, tops[is_late] - 1
             rects = pixel_rects(lefts, edge, lefts + wide + 2, edge + 2)
             add(_Layer.TICKS + 1, late_color, rects)
+
+    def _few_instants(self, window: LaneWindow, look: _Look, lanes: list[_Stretch]) -> None:
+        """Do as :meth:`_sparse_instants` does, record by record."""
+        color, late_color = self._sheet.colors[look.token], self._sheet.colors["orange"]
+        wide, late_ns, sign = look.wide, look.late_ns, -1 if look.ends_whiskers else 1
+        # Of records in time, and of late ones.
+        whiskers: tuple[_Edges, _Edges] = ([], [])
+        ticks: tuple[_Edges, _Edges] = ([], [])
+        for instants, start, stop, row in lanes:
+            pad, upper = row.height // _TICK_PAD, row.top + (row.height - 1) // 2 - 1
+            top, bottom = row.top + pad, row.bottom - pad - 1
+            for place in range(start, stop):
+                at_ns, value = instants.at_ns[place], instants.value[place]
+                is_late = bool(late_ns) and value >= late_ns
+                x = int(window.x(at_ns))
+                ticks[is_late].append((x, top, x + wide - 1, bottom))
+                if is_late:
+                    # A late record is also marked by a bar across its top, not by colour alone.
+                    ticks[1].append((x - 1, top - 1, x + wide, top))
+                end = int(window.x(at_ns + sign * value)) if look.has_whiskers else x
+                if end == x:
+                    continue
+                whiskers[is_late].append((min(x, end), upper, max(x, end) - 1, upper + 1))
+                if abs(end - x) > _CAP_FROM:
+                    cap = end - (sign > 0)
+                    whiskers[is_late].append((cap, upper - 2, cap, upper + 3))
+        faint = mixed(color, self._background, _WHISKER_SHARE)
+        for is_of_late in (0, 1):
+            for layer, look_of_it, edges in (
+                (_Layer.WHISKERS, faint, whiskers[is_of_late]),
+                (_Layer.TICKS, color, ticks[is_of_late]),
+            ):
+                if edges:
+                    shown = late_color if is_of_late else look_of_it
+                    self._sheet.rects(layer + is_of_late, shown, np.array(edges, np.int32))
 
     def _dense_instants(
         self, instants: Instants, window: LaneWindow, row: Row, token: str, late_ns: int
@@ -212,7 +253,9 @@ class LaneLayout:
     def finish(self) -> None:
         """Lay out the ticks of all rows at once, and the predictions."""
         for (window, look), lanes in self._sparse.items():
-            self._sparse_instants(window, look, lanes)
+            is_few = sum([stop - start for _, start, stop, _ in lanes]) <= _FEW
+            lay_out = self._few_instants if is_few else self._sparse_instants
+            lay_out(window, look, lanes)
         self._sparse.clear()
         if self._hollow:
             boxes = np.array(self._hollow, dtype=np.int32)
