@@ -326,9 +326,23 @@ def test_that_changes_of_the_programs_clock_are_counted_and_told_to_adapters_bel
     adapter.changed = lambda clock: changed.append(clock.name)  # type: ignore[method-assign]
     loop = program.clock("loop", adapter=adapter)
     program.clock("plain")
+    woken: list[int] = []
+    program._woken = SimpleNamespace(  # type: ignore[assignment]
+        notify_all=lambda: woken.append(program.holds)
+    )
     holds = program.holds
     program.pause(loop)
     assert (program.holds, changed) == (holds, ["loop"])
     played.hold()
     played.set_rate(5)
     assert (program.holds, changed) == (holds + 2, ["loop"] * 3)
+    # All that sleep by a clock look again.
+    assert woken == [holds, holds + 1, holds + 2]
+
+
+def test_that_a_timer_that_has_fired_is_not_kept(played: Played) -> None:
+    program = played.program
+    timer = program.timer(program.clock("loop"), "tick", 0, 5)
+    timer.fired(0)
+
+    assert (program.timers, program._objects) == ({}, {})

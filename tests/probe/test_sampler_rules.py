@@ -556,6 +556,10 @@ def test_that_waits_of_virtual_time_are_told_of_turns_only(
 
     for _ in range(2):
         looked.sampler.report_waits(waiting, 50 * MS)
+        watched = looked.sampler._watched[in_turn.number]
+        assert watched.number == 0
+        # What has been seen of a turn before does not matter.
+        watched.number = watched.part = 2
 
     assert looked.told == [(50, 0, 0)] * 2
     assert {subject for _, kind, subject, _, _ in looked.events if kind == SAMPLED} == {
