@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from inspector.clocks.sources.virtual_source import VirtualTimeSource
+from inspector.sessions import scene_run
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import scene_file
+from inspector.vocabulary import Phase
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
 
@@ -110,3 +115,87 @@ def test_that_children_of_who_uses_a_session_go_on_with_it(tmp_path: Path) -> No
 
     assert os.waitstatus_to_exitcode(status) == 1
     session.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (None, 0, ""),
+        (SystemExit(7), 7, ""),
+        (SystemExit(), 0, ""),
+        (SystemExit(300), 44, ""),
+        (SystemExit(-1), 255, ""),
+        (SystemExit("it is full"), 1, "it is full\n"),
+        (ValueError("no"), 1, "hook: no\n"),
+    ],
+)
+def test_that_a_child_leaves_as_python_does(
+    monkeypatch: pytest.MonkeyPatch, error: BaseException | None, code: int, said: str
+) -> None:
+    class Left(Exception):  # noqa: N818 - it is no error
+        """The process has ended."""
+
+    def leave(code: int) -> None:
+        raise Left(code)
+
+    class Closed(StringIO):
+        def flush(self) -> None:
+            raise ValueError
+
+    class Errors(StringIO):
+        flushed = ""
+
+        def flush(self) -> None:
+            self.flushed = self.getvalue()
+
+    errors = Errors()
+    monkeypatch.setattr(sys, "stdout", Closed())
+    monkeypatch.setattr(sys, "stderr", errors)
+    hook = lambda kind, value, trace: errors.write(f"hook: {value}\n") if kind else trace  # noqa: E731
+    monkeypatch.setattr(sys, "__excepthook__", hook)
+    monkeypatch.setattr(scene_run, "os", SimpleNamespace(_exit=leave))
+    with pytest.raises(Left) as left:
+        scene_run._leave(error)
+    assert left.value.args == (code,)
+    assert errors.flushed == said
+
+
+@pytest.mark.parametrize(
+    ("name", "is_noted"), [("inspector.sessions.hosted", True), ("inspectors", False)]
+)
+def test_that_only_code_of_a_scene_forks_children_of_it(
+    monkeypatch: pytest.MonkeyPatch, name: str, *, is_noted: bool
+) -> None:
+    noted: list[bool] = []
+    monkeypatch.setattr(scene_run, "_runs", [SimpleNamespace(note_fork=lambda: noted.append(True))])
+    # As for a child, nobody of the inspector is below.
+    frame = SimpleNamespace(f_globals={"__name__": name}, f_back=None)
+    frame = SimpleNamespace(f_globals={}, f_back=frame)
+    played = SimpleNamespace(_getframe=lambda: SimpleNamespace(f_back=frame))
+    monkeypatch.setattr(scene_run, "sys", played)
+    scene_run._note_fork()
+    assert noted == [True] * is_noted
+
+
+@pytest.mark.parametrize("is_owner", [True, False])
+def test_that_a_child_calls_nothing_more(*, is_owner: bool) -> None:
+    halted: list[bool] = []
+    callbacks = {phase: [SimpleNamespace(is_active=True) for _ in range(2)] for phase in Phase}
+    run: Any = SimpleNamespace(
+        tree=SimpleNamespace(is_owner=lambda: is_owner, halt=lambda: halted.append(True)),
+        director=SimpleNamespace(callbacks=callbacks.__getitem__),
+        is_forked=False,
+    )
+    scene_run.SceneRun.note_fork(run)
+    assert halted == [True] * is_owner
+    assert run.is_forked is is_owner
+    assert {each.is_active for found in callbacks.values() for each in found} == {not is_owner}
+
+
+def test_that_only_a_child_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[object] = []
+    monkeypatch.setattr(scene_run, "_leave", left.append)
+    for is_forked in (False, True):
+        run: Any = SimpleNamespace(is_forked=is_forked)
+        scene_run.SceneRun.leave_if_forked(run, None)
+    assert left == [None]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -13,6 +15,7 @@ from fractions import Fraction
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,7 +24,13 @@ from typing_extensions import override
 from inspector.commands.clocks import SetRate
 from inspector.commands.transport import Hold, Run, StepFrames
 from inspector.errors import AttachError, ProgramStartError
-from inspector.sessions.attached.doors.browser import Browser, find_browser, page_url
+from inspector.sessions.attached.doors import browser
+from inspector.sessions.attached.doors.browser import (
+    Browser,
+    OpenedBrowser,
+    find_browser,
+    page_url,
+)
 from inspector.sessions.attached.doors.cdp import CdpError, reported_targets
 from inspector.sessions.attached.doors.listener import OpenedListener, PageListener
 from inspector.sessions.attached.session import AttachedSession
@@ -360,3 +369,103 @@ def test_that_a_port_where_no_debugger_listens_is_said(tmp_path: Path) -> None:
 )
 def test_that_a_door_is_called_as_its_page(target: str, title: str) -> None:
     assert Browser(target).title == title
+
+
+# ------------------------------------------------------------------- with stand-ins
+
+
+class _Process:
+    pid = 4_711
+
+    def __init__(self, *, ends: bool) -> None:
+        self.asked: list[object] = []
+        self._ends = ends
+
+    def wait(self, timeout: float | None = None) -> None:
+        self.asked.append(timeout)
+        if timeout is not None and not self._ends:
+            raise subprocess.TimeoutExpired("it", timeout)
+
+    def poll(self) -> int | None:
+        return 3 if self._ends else None
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_that_a_browser_that_does_not_end_is_killed_with_its_children(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, ends: bool
+) -> None:
+    killed: list[tuple[int, int]] = []
+    monkeypatch.setattr(os, "killpg", lambda *given: killed.append(given))
+    profile = tmp_path / "profile"
+    profile.mkdir()
+    process: Any = _Process(ends=ends)
+    opened = OpenedBrowser("page", process, profile)
+    closed: list[bool] = []
+    opened.pages = SimpleNamespace(close=lambda: closed.append(True))  # type: ignore[assignment]
+    opened.end()
+    assert (opened.pid, opened.poll(), closed) == (4_711, 3 if ends else None, [True])
+    assert killed == ([] if ends else [(4_711, signal.SIGKILL)])
+    assert process.asked == ([browser._END_S] if ends else [browser._END_S, None])
+    assert not profile.exists()
+
+
+def test_that_a_browser_says_why_no_page_has_joined() -> None:
+    opened = OpenedBrowser("page", None, None)
+    assert (opened.pid, opened.poll(), opened.problem()) == (None, None, "")
+    pages = SimpleNamespace(has_adopted=False, refusal="", close=lambda: None)
+    opened.pages = pages  # type: ignore[assignment]
+    assert (opened.problem(), opened.may_bring_more()) == ("", True)
+    opened._ended("it crashed")
+    assert (opened.problem(), opened.may_bring_more()) == ("page has ended: it crashed.", False)
+    pages.refusal = "It is refused."
+    assert opened.problem() == "It is refused."
+    pages.has_adopted = True
+    assert opened.problem() == ""
+    opened.end()
+
+
+def test_that_a_browser_that_cannot_be_started_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made: list[int] = []
+    pipe = os.pipe
+
+    def pipes() -> tuple[int, int]:
+        found = pipe()
+        made.extend(found)
+        return found
+
+    def start(*_: object, **_more: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(browser, "find_browser", lambda: "/usr/bin/chromium")
+    monkeypatch.setattr(os, "pipe", pipes)
+    monkeypatch.setattr(subprocess, "Popen", start)
+    with pytest.raises(ProgramStartError, match="could not be started: Permission denied"):
+        browser._started(headless=True)
+    assert list(tmp_path.iterdir()) == []
+    assert len(made) == 4
+    for each in made:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(each)
+
+
+def test_that_a_browser_that_does_not_show_the_page_is_ended(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    page.touch()
+    ended: list[bool] = []
+
+    def follow(*_: object) -> None:
+        message = "It has no pages."
+        raise AttachError(message)
+
+    monkeypatch.setattr(browser, "_started", lambda *, headless: (None, None, headless or None))
+    monkeypatch.setattr(OpenedBrowser, "follow", follow)
+    monkeypatch.setattr(OpenedBrowser, "end", lambda _self: ended.append(True))
+    acceptor: Any = None
+    with pytest.raises(AttachError, match="no pages"):
+        Browser(str(page)).open(acceptor)
+    assert ended == [True]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -12,6 +13,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -160,6 +163,50 @@ def test_that_a_probe_that_cannot_begin_says_why(tmp_path: Path) -> None:
     (folder / "attach.py.failed").write_text("RuntimeError: an inspector is attached")
     entered = AttachedPython(Target(), folder / "attach.py")
     assert "RuntimeError: an inspector is attached" in entered.problem()
+
+
+@pytest.mark.parametrize(
+    ("states", "waits"),
+    [(["T"], 0), (["S", "R", "T"], 2), ([""], 0), (["S"] * 99, 10)],
+)
+def test_that_a_program_is_continued_once_it_has_stopped_or_after_a_second(
+    monkeypatch: pytest.MonkeyPatch, states: list[str], waits: int
+) -> None:
+    asked: list[object] = []
+    played = SimpleNamespace(kill=lambda *given: asked.append(given))
+    monkeypatch.setattr(late_python, "os", played)
+    monkeypatch.setattr(late_python, "sleep", asked.append)
+    monkeypatch.setattr(late_python, "monotonic", lambda: 7 + 0.1 * asked.count(0))
+    left = iter(states)
+    target: Any = SimpleNamespace(pid=4_711, state=lambda: next(left))
+    late_python.wake(target)
+    stop, *slept, go_on = asked
+    assert (stop, go_on) == ((4_711, signal.SIGSTOP), (4_711, signal.SIGCONT))
+    assert slept == [0] * waits
+
+
+def test_that_a_program_that_has_ended_is_said_to_have(tmp_path: Path) -> None:
+    folder = tmp_path / "entering"
+    folder.mkdir()
+    (folder / "attach.py").touch()
+    gone: Any = SimpleNamespace(title="server.py", pid=5, state=lambda: "")
+    entered = AttachedPython(gone, folder / "attach.py")
+    assert not folder.exists()
+    (tmp_path / "entering").mkdir()
+    (folder / "attach.py").touch()
+    assert entered.problem() == "server.py (5) has ended."
+    assert (entered.may_bring_more(), entered.poll()) == (False, None)
+
+
+def test_that_a_program_whose_python_is_not_there_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def run(*_: object, **_more: object) -> None:
+        raise FileNotFoundError(2, "No such file")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    with pytest.raises(AttachError, match=r"could not be asked: .*No such file"):
+        late_python._let_run(Target(), tmp_path / "attach.py")
 
 
 def test_that_a_stopped_program_is_not_continued(tmp_path: Path) -> None:
