@@ -507,13 +507,15 @@ class Program(Texts):
         ``None`` without one. Timers of paused branches are never due. What is due already is only
         waiting to be called, so it counts only where nothing else is pending.
         """
-        clocks = self.clocks.by_number
-        now_ns = {number: clock.local_ns() for number, clock in list(clocks.items())}
+        clocks = dict(self.clocks.by_number)
+        now_ns = {number: clock.local_ns() for number, clock in clocks.items()}
         earliest: dict[int, int] = {}
         overdue: set[int] = set()
         for record in list(self.timers.values()):
             number, due_ns = record[CLOCK], record[DUE]
-            if due_ns <= now_ns.get(number, NEVER - 1):
+            if number not in now_ns:
+                continue  # It was set on a clock that is gone.
+            if due_ns <= now_ns[number]:
                 overdue.add(number)
             elif due_ns < earliest.get(number, NEVER):
                 earliest[number] = due_ns

@@ -366,3 +366,52 @@ def test_that_callbacks_are_the_same_that_one_line_has_made(
 ) -> None:
     assert is_same(one, other) is same
     assert is_same(other, one) is same
+
+
+# ------------------------------------------------------------------------------- what is due next
+
+
+def test_that_what_is_due_is_a_timer_of_a_clock_that_is_there(played: Played) -> None:
+    program = played.program
+    loop, gone = program.clock("loop"), program.clock("gone")
+    program.remove_clock(gone)
+    program.timer(gone, "late", 0, 1)
+    assert program.next_due_ns() is None
+    program.timer(gone, "late", 0, 900)
+    assert program.next_due_ns() is None
+    # What is due now is called by the next step, if nothing else is pending.
+    timer = program.timer(loop, "now", 0, loop.local_ns())
+    assert program.next_due_ns() == loop.local_ns() + 1
+    timer.cleared()
+    for due_ns in (70, 60, 80):
+        program.timer(loop, "next", 0, due_ns)
+    assert program.next_due_ns() == 60
+    assert program.first_due_ns(loop) == 60
+    assert program.first_due_ns(program.own_clock) is None
+
+
+@pytest.mark.parametrize(
+    ("due_ns", "in_frames", "is_paused", "is_due"),
+    [
+        (5, True, False, True),
+        (6, True, False, False),
+        (5, False, False, False),
+        (5, True, True, False),
+    ],
+)
+def test_that_a_call_of_the_next_frame_is_one_that_is_due(
+    played: Played, due_ns: int, *, in_frames: bool, is_paused: bool, is_due: bool
+) -> None:
+    program = played.program
+    adapter = Adapter(program)
+    adapter.calls_in_frames = in_frames
+    loop = program.clock("loop", adapter=adapter)
+    plain, gone = program.clock("plain"), program.clock("gone", adapter=adapter)
+    program.remove_clock(gone)
+    for clock in (plain, gone):
+        program.timer(clock, "other", 0, 0)
+    program.timer(loop, "update", 0, due_ns)
+    if is_paused:
+        program.pause(loop)
+
+    assert program.is_call_due is is_due
