@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+import concurrent.futures.thread as pools
 import datetime as dt
+import queue
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from threading import get_ident
 from types import BuiltinFunctionType, ModuleType, SimpleNamespace
 from typing import Any
@@ -53,6 +56,12 @@ class Native:
         return f"<built-in function {self.__name__}>"
 
 
+class Later:
+    """What a thread timer calls."""
+
+    def function(self) -> None: ...
+
+
 class Time(Played):
     """A program with stand-ins for ``time`` and ``threading``.
 
@@ -64,7 +73,7 @@ class Time(Played):
         imported: What is called when modules are imported.
     """
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: C901 - small classes
         super().__init__(400 * MS)
         self.ahead_ns = {"monotonic": 0, "perf_counter": 7, "time": 10**15}
         self.waited_s: list[Any] = []
@@ -82,11 +91,27 @@ class Time(Played):
         played = self
 
         class Condition:
+            is_owned = True
+
+            def __init__(self) -> None:
+                self._waiters: list[Any] = []
+
+            def _is_owned(self) -> bool:
+                return self.is_owned
+
+            def _release_save(self) -> str:
+                self.is_owned = False
+                return "state"
+
+            def _acquire_restore(self, state: object) -> None:
+                assert state == "state"
+                self.is_owned = True
+
             def wait(self, timeout: Any = None) -> bool:
                 return played.wait(timeout)
 
         class Thread:
-            is_running = True
+            is_running, ident = True, 7
 
             def join(self, timeout: Any = None) -> None:
                 self.is_running = not played.wait(timeout)
@@ -98,7 +123,13 @@ class Time(Played):
                 played.waited_s.append("started")
 
         self.condition, self.thread = Condition(), Thread()
-        self.threading: Any = SimpleNamespace(Condition=Condition, Thread=Thread, Timer=type(self))
+        self.threading: Any = SimpleNamespace(
+            Condition=Condition,
+            Thread=Thread,
+            Timer=Later,
+            current_thread=lambda: None,
+            _active={7: self.thread},
+        )
         monkeypatch.setattr(python_time, "threading", self.threading)
         monkeypatch.setattr(python_time, "time", self.module)
         monkeypatch.setattr(python_time, "when_imported", self.imported.__setitem__)
@@ -434,3 +465,189 @@ def test_that_what_replaces_a_function_looks_like_it(time: Time) -> None:
         "()",
     ]
     assert time.adapter.capabilities(time.adapter.clock).keys() == {"clear_timer"}
+
+
+class Waits:
+    """Virtual time, and what happens while a thread waits in it.
+
+    Attributes:
+        waited: The due instants of what has waited.
+    """
+
+    spares_me, rounding_ns = False, 5
+
+    def __init__(self, time: Time) -> None:
+        self.returning: set[int] = set()
+        self.waited: list[int | None] = []
+        self.turns: list[Callable[[Any], bool]] = []
+        self.time = time
+        time.program.waits = self  # type: ignore[assignment]
+
+    def wait_for(
+        self, waiter: Any, clock: object, due_ns: int | None, is_over: Callable[[], bool]
+    ) -> bool:
+        assert clock is self.time.adapter.clock
+        assert not self.time.condition.is_owned
+        assert waiter.locked()
+        assert not is_over()
+        self.waited.append(due_ns)
+        return self.turns.pop(0)(waiter)
+
+    def wait_in_slices(
+        self,
+        _clock: object,
+        due_ns: int | None,
+        has_ended: Callable[[], bool],
+        is_ending: Callable[[], bool],
+    ) -> None:
+        self.waited.append(due_ns)
+        assert (has_ended(), is_ending()) == (False, False)
+        self.time.is_over = lambda: self.turns[0](None)
+        self.time.threading._active.clear()
+        assert (has_ended(), is_ending()) == (self.turns[0](None), True)
+
+
+@pytest.fixture
+def waits(time: Time) -> Waits:
+    time.install()
+    return Waits(time)
+
+
+def _notify(time: Time, waiter: Any) -> bool:
+    time.condition._waiters.remove(waiter)
+    return False
+
+
+def _pass(time: Time, _waiter: object) -> bool:
+    time.now_ns += 30 * MS
+    return True
+
+
+@pytest.mark.parametrize("is_notified", [True, False])
+@pytest.mark.parametrize("timeout", [0.02, None])
+def test_that_a_condition_is_waited_for_in_virtual_time(
+    time: Time, waits: Waits, timeout: float | None, *, is_notified: bool
+) -> None:
+    waits.turns.append(partial(_notify if is_notified else _pass, time))
+    assert time.condition.wait(timeout) is is_notified
+
+    assert waits.waited == [None if timeout is None else 120 * MS + 5]
+    assert (time.condition._waiters, time.condition.is_owned) == ([], True)
+    limited = [1] if timeout else []
+    assert [n for n, *_ in time.of(TIMER_CLEARED)] == limited * is_notified
+    assert time.of(TIMER_FIRED) == [(1, 10, GONE) for _ in limited] * (not is_notified)
+    assert time.named(TIMER_ADDED, 4) == ["Condition.wait" for _ in limited]
+    assert all(site.startswith(f"{__file__}:") for site in time.named(TIMER_ORIGIN, 3))
+    time.condition.is_owned = False
+    with pytest.raises(RuntimeError, match="un-acquired lock"):
+        time.condition.wait(timeout)
+
+
+@pytest.mark.parametrize("is_notified", [True, False])
+def test_that_a_thread_that_waited_in_a_test_goes_on_waiting_in_another(
+    time: Time, waits: Waits, *, is_notified: bool
+) -> None:
+    seen: list[set[int]] = []
+
+    def turn(waiter: Any) -> bool:
+        seen.append(set(waits.returning))
+        return False if len(seen) < 3 else (_notify if is_notified else _pass)(time, waiter)
+
+    waits.turns += [turn] * 3
+
+    assert time.condition.wait(0.02) is is_notified
+    # It is known to come back to virtual time once it has left it.
+    assert seen == [set(), {get_ident()}, {get_ident()}]
+    assert waits.returning == set()
+
+
+def test_that_a_thread_that_waited_in_a_test_goes_on_by_the_machines_time(
+    time: Time, waits: Waits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def leave(waiter: Any) -> bool:
+        _pass(time, waiter)
+        time.program.waits = None
+        return False
+
+    monkeypatch.setattr(python_time, "_RETURN_SLICE_S", 0.001)
+    waits.turns.append(leave)
+
+    assert time.condition.wait(0.02) is False
+    assert time.condition.is_owned
+    assert time.of(TIMER_FIRED) == [(1, 10, GONE)]
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+def test_that_a_thread_is_joined_in_virtual_time(
+    time: Time, waits: Waits, *, is_over: bool
+) -> None:
+    waits.turns.append(lambda _: is_over)
+    time.thread.join(0.02)
+    assert waits.waited == [120 * MS + 5]
+    assert time.waited_s == [0.002, 0.002]
+    assert (time.count(TIMER_CLEARED), time.count(TIMER_FIRED)) == (is_over, not is_over)
+    assert time.named(TIMER_ADDED, 4) == ["Thread.join"]
+    assert time.named(TIMER_ORIGIN, 3)[0].startswith(f"{__file__}:")
+    # One that has ended, or the calling one, is not waited for.
+    time.waited_s.clear()
+    time.thread.is_running = False
+    time.thread.join()
+    time.thread.is_running = True
+    time.threading.current_thread = lambda: time.thread
+    time.thread.join(0.03)
+    assert time.waited_s == [None, 0.03]
+    assert len(waits.waited) == 1
+
+
+@pytest.mark.parametrize("timeout", [0, -1, "soon"])
+def test_that_waits_that_do_not_wait_are_none_of_virtual_time(
+    time: Time, waits: Waits, timeout: Any
+) -> None:
+    time.condition.wait(timeout)
+    time.thread.join(timeout)
+
+    assert (time.waited_s, waits.waited) == ([timeout] * 2, [])
+
+
+#: Functions of Python that wait by a condition.
+WAITING = """
+class Event:
+    def wait(self, wait):
+        return wait(0.02)
+class Timer(Later):
+    def run(self, wait):
+        return wait(0.02)
+class Thread:
+    def _bootstrap(self, wait):
+        return Event().wait(wait)
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [("Event().wait", "Event.wait"), ("Timer().run", "function"), ("Thread()._bootstrap", "Event")],
+)
+def test_that_a_wait_is_named_after_what_the_program_has_called(
+    time: Time, call: str, name: str
+) -> None:
+    functions: dict[str, Any] = {"__name__": "queue", "Later": Later}
+    exec(compile(WAITING, "/x/queue.py", "exec"), functions)  # noqa: S102 - the library
+    time.install()
+    eval(call, functions)(time.condition.wait)  # noqa: S307 - our own text
+
+    (found,), (site,) = time.named(TIMER_ADDED, 4), time.named(TIMER_ORIGIN, 3)
+    assert name in found
+    assert ("python_time_stand_ins" in site) is ("_bootstrap" not in call)
+
+
+def test_that_queues_of_virtual_time_wait_by_conditions(
+    time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_c = queue.SimpleQueue
+    monkeypatch.setattr(pools, "queue", queue)
+    time.adapter.follow_queues()
+
+    in_python: Any = vars(pools)["queue"]
+    assert in_python.SimpleQueue is vars(queue)["_PySimpleQueue"]
+    assert in_python.Empty is queue.Empty
+    assert queue.SimpleQueue is in_c

@@ -7,6 +7,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from datetime import timedelta
+from itertools import pairwise
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,9 +17,12 @@ import pytest
 from inspector.probe.adapters import ADAPTERS, FRAME_NS, Adapter, AdapterEntry, version_of
 from inspector.probe.adapters.jobs import CeleryBeatAdapter
 from inspector.probe.adapters.kivy import KivyAdapter
+from inspector.probe.adapters.loop import frame
 from inspector.probe.adapters.trio import TrioAdapter, _Run
 from inspector.probe.clocks import NothingDueError
 from inspector.probe.kinds import (
+    FRAME_BEGAN,
+    FRAME_ENDED,
     TIMER_ADDED,
     TIMER_CLEARED,
     TIMER_FIRED,
@@ -59,6 +64,31 @@ def test_that_adapters_say_what_is_so_of_their_loops(played: Played, entry: Adap
 
     assert [each for each in flags if getattr(adapter, each)] == SAID.get(entry.name, "").split()
     assert adapter.cost_version == 0
+
+
+def test_that_each_call_of_frame_ends_one_and_begins_another(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, held = played.program, list[str]()
+    monkeypatch.setattr(program, "wait_while_held", lambda clock: held.append(clock.name))
+    seen = [program.changes]
+    for delta_s in (None, 0.02):
+        frame(program, delta_s)
+        seen.append(program.changes)
+    thread = Thread(target=frame, args=(program, 0.5))
+    thread.start()
+    thread.join()
+
+    # The adapter and a clock for each thread are told once.
+    first, second, third = (after - before for before, after in pairwise([*seen, program.changes]))
+    assert (first - third, second) == (1, 0)
+    assert program.adapters["loop"].state == "active"
+    assert [clock.name for clock in program.clocks.by_number.values()][1:] == ["loop", "loop"]
+    kinds = [event[1] for event in played.events if event[1] in {FRAME_BEGAN, FRAME_ENDED}]
+    assert kinds == [FRAME_BEGAN, FRAME_ENDED, FRAME_BEGAN, FRAME_BEGAN]
+    deltas = [event[4] for event in played.events if event[1] == FRAME_BEGAN]
+    assert deltas[1:] == [20 * MS, 500 * MS]
+    assert held == ["loop"] * 3
 
 
 def test_that_an_adapter_does_no_more_than_it_has_to(played: Played) -> None:
