@@ -292,7 +292,9 @@ def _clock_table(clocks: Sequence[ClockLine]) -> str:
         "clock": lambda clock: "  " * clock.depth + clock.name,
         "local time": lambda clock: format_local_time(clock.local_ns),
         "rate": lambda clock: clock.rate,
-        "effective": lambda clock: clock.effective_rate,
+        "effective": lambda clock: (
+            clock.effective_rate if clock.effective_rate != clock.rate else ""
+        ),
         "pending": lambda clock: f"{clock.pending:,}",
         "fired": lambda clock: f"{clock.fired:,}",
         "state": lambda clock: clock.state,
@@ -373,14 +375,15 @@ def _table_of(
     most: int,
     more: str = "more",
 ) -> str:
+    """Return a table of the columns that say anything, empty without rows."""
     if not rows:
         return ""
-    right = {place for place, title in enumerate(columns) if title in _NUMBERS}
-    cells = [tuple(cell(row) for cell in columns.values()) for row in rows[:most]]
+    cells = {title: [cell(row) for row in rows[:most]] for title, cell in columns.items()}
+    cells = {title: column for title, column in cells.items() if any(column)}
+    right = {place for place, title in enumerate(cells) if title in _NUMBERS}
     left_out = max(0, len(rows) - most)
-    return table(
-        tuple(columns), cells, right=right, more=f"{left_out:,} {more}" if left_out else ""
-    )
+    more = f"{left_out:,} {more}" if left_out else ""
+    return table(tuple(cells), list(zip(*cells.values(), strict=True)), right=right, more=more)
 
 
 def _closing(report: RunReport, timers: Sequence[TimerCount]) -> str:
