@@ -65,7 +65,7 @@ def _flags_of(callback: object) -> int:
     while isinstance(callback, partial):
         callback = callback.func
     code = getattr(callback, "__code__", None)
-    if code is None and not isinstance(callback, type):
+    if code is None:
         code = getattr(type(callback).__call__, "__code__", None)
     return code.co_flags if isinstance(code, CodeType) else 0
 

@@ -569,7 +569,7 @@ class Clock(ClockNode):
         if due_ns < self._armed_ns:
             self._earlier(due_ns, timer.order)
 
-    def _call_site(self, calls: int = 1) -> CallSite | None:
+    def _call_site(self, calls: int = 2) -> CallSite | None:
         """Return where the user's program called this clock, skipping at least ``calls`` frames."""
         tree = self.tree
         if not tree.keeps_call_sites:

@@ -53,7 +53,7 @@ class CallbackFailure:
         error = self.error
         top = error.__traceback__
         below = top.tb_next if top is not None and top.tb_next is not None else top
-        report = traceback.TracebackException(type(error), error, below, compact=True)
+        report = traceback.TracebackException(type(error), error, below)
         if isinstance(error, UserInterruptError):
             # Drops the frame of the signal handler that raised it.
             del report.stack[-1:]

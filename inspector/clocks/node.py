@@ -71,6 +71,8 @@ class ClockNode:
     is_clock: Literal[True] = True
     # Set whenever the clock stops.
     _stopped_since_ns: int
+    _off: int
+    _local_ns: int
 
     def __init__(self, tree: ClockTree, above: Clock | None, name: str, clock_id: int) -> None:
         self.tree = tree
@@ -85,10 +87,9 @@ class ClockNode:
         self.is_paused = False
         self.is_removed = False
         self._rate_n = self._n = D
-        self._off = 0
         self._shift_ns: int | None = 0
-        self._session_shift_ns: int | None = 0
-        self._session_shift_version = -1
+        self._session_shift_ns: int | None = None
+        self._session_shift_version: int | None = None
         # Whether the first entry here may be later than the wake entry.
         self.is_wake_doubtful = False
         # The wake is never before this parent time: the last change of the mapping, or the last
@@ -102,8 +103,7 @@ class ClockNode:
         self._on_path = False
         # The local time, and the session time at which it was computed. Changes of the tree never
         # make local time jump, so it stays valid within one instant.
-        self._known_at_ns = -1
-        self._local_ns = 0
+        self._known_at_ns: int | None = None
 
     @property
     def time_ns(self) -> int:

@@ -173,9 +173,6 @@ class ClockTree:
         self._observed_ns = _NO_READING
         self._endless_at_ns = -1
         self._endless_order = 0
-        self._endless_count = 0
-        # A wake-up that gives out a higher order number has set too many timers.
-        self._last_order_allowed = _ANY_ORDER
         # Session time as a clock: above the root, never paused, holds nothing itself.
         driver = Clock(self, None, "session", 0)
         driver.queue = _NoQueue()
@@ -229,6 +226,7 @@ class ClockTree:
         self._observed_ns = _NO_READING if observed_ns is None else max(observed_ns, target_ns)
         self.is_draining = True
         most = self.most_in_wake
+        # A wake-up that gives out a higher order number has set too many timers.
         self._last_order_allowed = _ANY_ORDER if most is None else self.last_order + most
         try:
             while not self.is_halted and (wake := root.wake) is not None and wake[0] <= target_ns:

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from inspector.analysis.evidence import Explanation, Reason
+from inspector.analysis.explain import call_past
 from inspector.analysis.explain.call_past import KEPT_STRETCHES, CallPast
 from inspector.analysis.explain.explain import explain
 from inspector.analysis.predict.timers import next_fires
@@ -183,6 +184,9 @@ def test_that_the_changes_that_cost_most_are_named_and_the_others_counted(tmp_pa
     assert "slowed" not in "".join(texts(stand.explain("bomb")))
     at_ns = 400 * SECOND
     assert "more change" not in "".join(texts(stand.explain("boss", at_ns)))
+    slowed = texts(stand.explain("boss", 402 * SECOND + SECOND // 4))
+    assert "The program slowed “enemies” to ×¼." in slowed
+    assert not [text for text in slowed if "runs at" in text]
     stand.session.close()
 
 
@@ -205,6 +209,23 @@ def test_that_changes_are_named_in_the_order_of_time(tmp_path: Path) -> None:
     assert pauses == [
         f"The program paused “enemies” for {lasted}." for lasted in ("20.0 s", "10.0 ms", "2.00 s")
     ]
+
+
+def test_that_a_move_is_named_with_who_did_it(tmp_path: Path) -> None:
+    stand = Stand(
+        tmp_path,
+        """
+    def build(stage):
+        game, enemies = stage.root.child("game"), stage.root.child("enemies", rate="1/2")
+        enemies.set_timeout(10, lambda: None, name="boss")
+        stage.root.set_timeout(1, enemies.move_to, game)
+    """,
+    )
+    stand.run(3)
+
+    assert texts(stand.explain("boss"))[1] == "The program moved “enemies”."
+    assert reason_with(stand.explain("boss"), "moved").again_ns == ()
+    stand.session.close()
 
 
 @pytest.mark.parametrize(
@@ -933,6 +954,47 @@ def test_that_the_past_of_a_call_is_known_at_any_earlier_place(stand: Stand) -> 
         assert explain(history, whole.id, at_ns, timeline=timeline, past=earlier) == explain(
             history, whole.id, at_ns
         )
+    assert whole.as_of(history.end) is whole
+
+
+def test_that_the_past_of_a_call_is_read_again_where_its_events_are_too_many(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand.run(4)
+    history = stand.session.history
+    tick = CallId(stand.timers("tick")[0])
+    known = CallPast(tick)
+    known.read(history, history.end)
+    monkeypatch.setattr(call_past, "KEPT_EVENTS", len(known.firings))
+    past = CallPast(tick)
+    past.read(history, history.end)
+
+    earlier = past.as_of(history.cursor_at(SECOND))
+
+    assert (earlier.first, earlier.fired, known.as_of(earlier.cursor).first) == (-1, 0, 0)
+    earlier.read(history, history.cursor_at(SECOND))
+    assert (earlier.first, earlier.fired) == (0, 4)
+
+
+def test_that_the_beginning_of_a_call_is_known_on_each_clock(stand: Stand) -> None:
+    stand.run(1)
+    history = stand.session.history
+    past = CallPast(CallId(stand.timers("boss")[0]))
+    assert (past.last_cursor, past.begun_ns(history, stand.clock("game"))) == (0, None)
+    past.read(history, history.end)
+
+    begun = [past.begun_ns(history, number) for number in (stand.clock("game"), 99) * 2]
+
+    assert begun == [0, None] * 2
+
+
+@pytest.mark.parametrize(
+    ("late_ns", "next_ns", "is_out_of_turn"), [(0, NEVER, False), (-1, NEVER, True), (0, 7, True)]
+)
+def test_that_a_call_is_out_of_turn_if_it_is_early_or_leaves_its_due_time(
+    late_ns: int, next_ns: int, is_out_of_turn: bool
+) -> None:
+    assert call_past.PastCall(0, 5, late_ns, next_ns, 7).is_out_of_turn == is_out_of_turn
 
 
 COMMANDS = st.lists(

@@ -48,6 +48,50 @@ def world() -> World:
     return World()
 
 
+def test_that_only_a_rate_above_one_makes_a_fast_clock(world: World) -> None:
+    world.root.child("same").set_rate("1/2")
+    world.root.children[0].set_rate(1)
+    assert not world.tree.has_fast_clocks
+
+    world.root.children[0].set_rate("1.0001")
+
+    assert world.tree.has_fast_clocks
+
+
+@pytest.mark.parametrize("interval_ns", [0, -1])
+def test_that_an_interval_in_nanoseconds_is_above_zero(world: World, interval_ns: int) -> None:
+    with pytest.raises(ValueError, match=f"an interval must be longer than 0 ns: {interval_ns}"):
+        world.root.set_interval_ns(interval_ns, list)
+
+    assert world.root.set_interval_ns(1, list).interval_ns == 1
+
+
+def test_that_nothing_moves_under_a_removed_clock(world: World) -> None:
+    removed, moved = world.root.child("removed"), world.root.child("moved")
+    removed.remove()
+
+    with pytest.raises(RuntimeError, match="clock 'removed' was removed from its tree"):
+        moved.move_to(removed)
+
+    assert moved.parent is world.root
+
+
+def test_that_a_callback_cannot_advance_time_and_is_told_how_far_it_is() -> None:
+    tree = ClockTree()
+    failures: list[CallbackFailure] = []
+    reached: list[int] = []
+    tree.on_failure = failures.append
+    tree.root.set_timeout_ns(2, lambda: reached.append(tree.reached_ns))
+    tree.root.set_timeout_ns(3, tree.run_to, 20)
+
+    tree.run_to(10, 12)
+
+    assert (reached, tree.reached_ns, tree.now_ns) == ([12], 10, 10)
+    assert [str(failure.error) for failure in failures] == [
+        "time is already being advanced; a callback cannot advance it"
+    ]
+
+
 def test_that_a_child_begins_at_zero_and_follows_its_parent(world: World) -> None:
     world.source.advance(2)
     child = world.root.child("game")

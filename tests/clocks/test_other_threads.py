@@ -126,6 +126,16 @@ CHANGES: dict[str, Callable[[_Ground], object]] = {
 }
 
 
+def test_that_the_thread_that_made_a_tree_is_refused_once_another_drives_it() -> None:
+    tree = ClockTree()
+    tree.root.set_timeout_ns(5, list)
+
+    assert in_thread(lambda: tree.run_to(1)) is None
+
+    with pytest.raises(RuntimeError, match="a clock belongs to the thread that drives its tree"):
+        tree.root.set_timeout_ns(5, list)
+
+
 @pytest.mark.parametrize("make_sink", [EventLog, lambda: None], ids=["recorded", "unrecorded"])
 @pytest.mark.parametrize("change", CHANGES)
 def test_that_another_thread_is_refused_and_told_what_to_use(

@@ -163,7 +163,7 @@ class _Present:
             left = format_duration(call.session_due_ns - timeline.at_ns)
             text = FIRES_IN.format(left=left, at=format_instant(call.session_due_ns))
             if call.id.is_member:
-                text = text.replace("Fires", "Is called", 1)
+                text = text.replace("Fires", "Is called")
             held = "; the session is held" if is_held(timeline, self.past) else ""
             return f"{text.removesuffix('.')}{held}."
         if waiting:

@@ -161,12 +161,12 @@ def _advice(lateness: Lateness, at_ns: int) -> list[Reason]:
 def repetition_reasons(history: History, past: CallPast, cursor: int) -> list[Reason]:
     """Return why a timer was called more than once in a frame; empty if it was not."""
     last = past.last
-    if last is None or past.fired < 2:  # noqa: PLR2004 - called twice
+    if last is None:
         return []
     frame = frame_after(history, last.cursor, cursor)
     began = _frame_cursor(history, last.cursor)
     group = [firing for firing in past.firings if firing.cursor >= began]
-    if len(group) < 2 or frame is None:  # noqa: PLR2004
+    if len(group) < 2 or frame is None:  # noqa: PLR2004 - called twice
         return []
     count = times(len(group))
     reason = f"It was called {count} in frame {frame:,}"
@@ -261,7 +261,7 @@ def _running_frame(context: _Context, due_ns: int, firing: PastCall) -> tuple[in
         return 0, []
     overlap_ns = min(frame.at_ns + frame.own_ns, firing.read_ns) - max(due_ns, frame.at_ns)
     if overlap_ns < LATE_NS:
-        return max(0, overlap_ns), []
+        return 0, []
     phase = frame.longest_phase
     text = (
         f"Frame {frame.index:,} was still running when it was due: its callbacks took "
