@@ -29,7 +29,8 @@ from inspector.remote.mcp_server import Tools
 from inspector.remote.methods import BAD_PARAMS, METHODS, NOT_A_REQUEST, REFUSED, RemoteError
 from inspector.remote.opened import ConnectedClient, OpenSession
 from inspector.remote.request_handler import NOT_YET, Later, RequestHandler, Worker
-from inspector.sessions.session import AttachesPrograms, ShowsCapture, ShowsLoops
+from inspector.sessions.recorder import Recorder
+from inspector.sessions.session import AttachesPrograms, SessionPhase, ShowsCapture, ShowsLoops
 
 
 def _like(*protocols: type, **has: object) -> Any:  # noqa: ANN401 - a session
@@ -152,6 +153,94 @@ def test_that_a_session_for_which_there_is_no_number_is_closed() -> None:
     session: Any = SimpleNamespace(close=lambda: closed.append(True))
     assert "too many" in _refusal(lambda: changes._add(asked, session, "scene", keep=False))
     assert closed == [True]
+
+
+def test_that_a_door_is_open_when_a_program_has_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+    refreshed: list[bool] = []
+    clocks: list[object] = []
+    session = SimpleNamespace(
+        acceptor=SimpleNamespace(on_news=None),
+        refresh=lambda: refreshed.append(True),
+        opening_problem=None,
+        status=SimpleNamespace(phase=SessionPhase.RUNNING, message="It has ended."),
+        own_clocks=lambda: clocks,
+        title="game.py",
+        pid=5,
+    )
+    monkeypatch.setattr(changes, "AttachedSession", lambda _door: session)
+    asked: Any = _Asked()
+    asked.handler.next_number = lambda: 4
+    removed: list[bool] = []
+    asked.worker.remove = lambda: removed.append(True)
+    door: Any = None
+
+    def later(*, keep: bool = False, **needed: str) -> Later:
+        return changes._joined(asked, door, 5.0, keep=keep, needed=needed)
+
+    joins = later()
+    assert asked.handler.sessions[4].owner is asked.client
+    assert session.acceptor.on_news == asked.worker.wake
+    assert (joins.timeout_s, joins.poll(), refreshed) == (5.0, NOT_YET, [True])
+    told = {"session": 4, "title": "game.py", "environment": {"A": "b"}}
+    assert later(keep=True, A="b").poll() == told
+    assert asked.handler.sessions[4].owner is None
+    clocks.append("root")
+    assert joins.poll() == {"session": 4, "pid": 5, "title": "game.py"}
+    session.status.phase = SessionPhase.ENDED
+    with pytest.raises(InspectorError, match="It has ended"):
+        joins.poll()
+    session.status.phase = SessionPhase.RUNNING
+    session.opening_problem = InspectorError("No way.")
+    with pytest.raises(InspectorError, match="No way"):
+        joins.poll()
+    assert removed == [True, True]
+
+
+def test_that_time_that_has_passed_or_cannot_pass_ends_a_wait() -> None:
+    status = SimpleNamespace(phase=SessionPhase.RUNNING, message="It runs.")
+    timeline = SimpleNamespace(at_ns=1_000_000_000)
+    session = SimpleNamespace(is_recorded=False, status=status, timeline=timeline)
+    asked: Any = _Asked(session)
+    waits = changes.wait(asked, 2.0, timeout_s=7.0)
+    assert isinstance(waits, Later)
+    assert (waits.poll(), waits.timeout_s) == (NOT_YET, 7.0)
+    timeline.at_ns = 2_999_999_999
+    assert waits.poll() is NOT_YET
+    for phase in (SessionPhase.ENDED, SessionPhase.FAILED, SessionPhase.EMPTY):
+        status.phase = phase
+        assert waits.poll() == {"passed_ns": 1_999_999_999, "is_complete": False}
+    status.phase = SessionPhase.HELD
+    timeline.at_ns += 1
+    assert waits.poll() == {"passed_ns": 2_000_000_000, "is_complete": True}
+    session.is_recorded = True
+    assert "has passed" in _refusal(lambda: changes.wait(asked, 2.0))
+
+
+def test_that_tasks_are_watched_until_nobody_wants_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    every: list[int] = []
+    tasks = SimpleNamespace(told_ns={1: 5, 2: 7})
+    attached = _like(
+        AttachesPrograms,
+        watch_tasks=every.append,
+        history=None,
+        timeline=SimpleNamespace(tasks=tasks),
+    )
+    monkeypatch.setattr(questions, "task_rows", lambda *_: [SimpleNamespace(values="task")])
+    asked: Any = _Asked(attached)
+    found: Any = questions.tasks(asked)
+    assert (found["items"], found["total"], found["told_ns"]) == (["task"], 1, 7)
+    tasks.told_ns = {}
+    assert questions.tasks(asked, watch=False)["told_ns"] is None
+    assert every == [500_000_000, 0]
+    questions.tasks(_Asked(SimpleNamespace(history=None, timeline=attached.timeline)))
+
+
+def test_that_a_recorder_keeps_pictures_where_there_is_one() -> None:
+    recorder = Recorder.__new__(Recorder)
+    asked: Any = _Asked(SimpleNamespace(recorder=recorder))
+    assert changes.record_pictures(asked, keep=True) == {"keep": True}
+    assert recorder.keeps_pictures
+    assert "not recorded" in _refusal(lambda: changes.record_pictures(_Asked(), keep=True))
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import tempfile
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from inspector.errors import AttachError
 from inspector.probe.wire import JSON, frame
+from inspector.sessions.attached import connections
 from inspector.sessions.attached.connections import (
     ConnectionClosedError,
     Listener,
@@ -119,3 +123,79 @@ def test_that_a_port_can_be_dialled_though_nothing_tells_whose_process_answers(
     assert (by_port.peer_pid, beside.peer_pid) == (0, os.getpid())
     for each in (by_port, beside, far):
         each.close()
+
+
+def test_that_a_connection_that_reads_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    near, far = socket.socketpair()
+    with closing(StreamConnection(near)) as connection, far:
+        connection._waiting += b"xx"
+        monkeypatch.setattr(connections, "_MOST_WAITING", 2)
+        connection._flush = lambda: None  # type: ignore[method-assign]
+        connection.send(JSON, b"")
+        with pytest.raises(ConnectionClosedError, match="it reads nothing"):
+            connection.send(JSON, b"")
+        connection._broken = "it is gone"
+        with pytest.raises(ConnectionClosedError, match="it is gone"):
+            connection.receive(0)
+
+
+def test_that_a_connection_that_breaks_says_how() -> None:
+    class Broken(socket.socket):
+        def recv(self, *_: object) -> bytes:
+            raise ConnectionResetError(errno.ECONNRESET, "Connection reset by peer")
+
+    near, far = socket.socketpair()
+    broken = Broken(fileno=near.detach())
+    with closing(StreamConnection(broken)) as connection:
+        far.close()
+        with pytest.raises(ConnectionClosedError, match="connection reset by peer"):
+            connection.receive(0)
+
+
+def test_that_another_user_neither_answers_nor_dials(monkeypatch: pytest.MonkeyPatch) -> None:
+    user = os.getuid() + 1
+    made: list[socket.socket] = []
+    with closing(Listener()) as listener:
+        target = connections._target_of(listener.address)
+        made.append(target[0])
+        monkeypatch.setattr(connections, "_target_of", lambda _address: target)
+        monkeypatch.setattr(connections, "_peer", lambda _connected: (5, user))
+        with pytest.raises(AttachError, match=f"belongs to another user \\({user}\\)"):
+            dialled(listener.address)
+        assert made[0].fileno() == -1
+        with closing(socket.socket(socket.AF_UNIX)) as stranger:
+            stranger.connect(listener.address.removeprefix("unix:"))
+            # The one that was refused has closed its end.
+            assert [listener.accept(), listener.accept()] == [None, None]
+            assert stranger.recv(1) == b""
+        user = 0
+        with closing(socket.socket(socket.AF_UNIX)) as root:
+            root.connect(listener.address.removeprefix("unix:"))
+            accepted = listener.accept()
+            assert accepted is not None
+            accepted.close()
+
+
+@pytest.mark.parametrize("is_long", [True, False])
+def test_that_a_socket_that_cannot_be_made_is_told_and_leaves_no_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, is_long: bool
+) -> None:
+    class Refusing(socket.socket):
+        def bind(self, _address: object) -> None:
+            made.append(self)
+            raise OSError(errno.ENOSPC, "No space left")
+
+    made: list[socket.socket] = []
+    place = tmp_path / ("x" * 100 if is_long else "x")
+    place.mkdir()
+    short = tempfile.TemporaryDirectory(prefix="tl-")
+    monkeypatch.setattr(tempfile, "tempdir", str(place) if is_long else short.name)
+    monkeypatch.setattr(
+        connections, "socket", SimpleNamespace(**{**vars(socket), "socket": Refusing})
+    )
+    told = "Set TMPDIR to a shorter folder" if is_long else "no space left"
+    with pytest.raises(AttachError, match=told):
+        Listener()
+    assert [each.fileno() for each in made] == [-1]
+    assert list(Path(tempfile.gettempdir()).iterdir()) == []
+    short.cleanup()

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
 
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
@@ -10,14 +15,26 @@ from inspector.commands.command import Capability
 from inspector.commands.scene import AddMark, StepBack, Undo
 from inspector.commands.timers import ClearTimer
 from inspector.commands.transport import Hold, Run, StepFrames, StepToNextTimer
+from inspector.errors import CommandError
 from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.probe.adapters import KEEPS_TIME
+from inspector.sessions.attached.session import AttachedSession
+from inspector.sessions.attached.session_numbers import ROOT_ID
+from inspector.sessions.attached.target import (
+    AttachedTarget,
+    RemoteClock,
+    RemoteFamily,
+    RemoteSteps,
+)
+from inspector.sessions.breakpoints.breakpoints import BreakpointHit
 from inspector.sessions.session import SessionPhase
 from inspector.vocabulary import (
+    BREAKPOINT_HIT,
     CLOCK_PAUSED,
     CLOCK_RATE,
     FRAME_BEGAN,
     FRAME_ENDED,
+    MARK,
     NEVER,
     RATE_DENOMINATOR,
     TIMER_FIRED,
@@ -333,3 +350,78 @@ def test_that_a_breakpoint_is_not_hit_by_the_mark_that_it_leaves(attachment: Att
 
     assert session.breakpoints.hits(1) == 1
     assert len(session.timeline.marks) == 2
+
+
+def _bare(kind: Any) -> Any:  # noqa: ANN401 - a class
+    return kind.__new__(kind)
+
+
+def test_that_what_is_never_possible_with_other_processes_is_refused() -> None:
+    family, target = _bare(RemoteFamily), _bare(AttachedTarget)
+    target.programs = SimpleNamespace(own_clocks=list)
+    asks: list[Callable[[], object]] = [
+        lambda: _bare(RemoteClock).fire_now(None),
+        lambda: family.fire_now(None),
+        lambda: family.clear(None, cause=1),
+        lambda: family.set_rate(1, cause=1),
+        lambda: _bare(RemoteSteps).to(5),
+        lambda: target.tree,
+        lambda: target.scene,
+        target.check_journal,
+    ]
+    for ask in asks:
+        with pytest.raises(CommandError):
+            ask()
+
+
+@pytest.mark.parametrize(
+    ("action", "clock_id", "done"),
+    [
+        (BreakAction.HOLD, 7, [Hold()]),
+        (BreakAction.PAUSE_BRANCH, 7, [PauseClock(7)]),
+        (BreakAction.PAUSE_BRANCH, ROOT_ID, [PauseClock(3), PauseClock(4)]),
+        (BreakAction.PAUSE_BRANCH, 0, [PauseClock(3), PauseClock(4)]),
+        (BreakAction.PAUSE_ROOT, 7, [PauseClock(3), PauseClock(4)]),
+        (BreakAction.MARK, 7, [(MARK, 0, 70)]),
+        (BreakAction.SAVE, 7, ["recorded breakpoint 2"]),
+    ],
+)
+def test_that_a_breakpoint_does_what_it_says(
+    action: BreakAction, clock_id: int, done: list[object]
+) -> None:
+    def apply(command: object, by: str) -> None:
+        assert by == "breakpoint 2"
+        did.append(command)
+
+    did: list[object] = []
+    hit = BreakpointHit(2, action, 5, 6, 9, clock_id, "it is late")
+    session: Any = SimpleNamespace(
+        log=SimpleNamespace(intern=lambda text: 70 if text == "it is late" else 0),
+        note=lambda *given: did.append(given),
+        _broken_by=None,
+        _joined=SimpleNamespace(wants_hold=False),
+        _apply=apply,
+        own_clocks=lambda: [("a", 3), ("b", 4)],
+        recorder=SimpleNamespace(record_hit=lambda _hit, point: did.append(f"recorded {point}")),
+        breakpoints=SimpleNamespace(get=lambda number: f"breakpoint {number}"),
+    )
+    AttachedSession._act_on(session, hit)
+    assert did == [(BREAKPOINT_HIT, 2, 70, 9), *done]
+    assert (session._broken_by is hit) is (action is BreakAction.HOLD)
+    session._joined.wants_hold = True
+    did.clear()
+    AttachedSession._act_on(session, hit)
+    assert did[1:] == ([] if action is BreakAction.HOLD else done)
+
+
+@pytest.mark.parametrize("wants_hold", [True, False])
+def test_that_a_held_program_goes_on_so_that_it_can_end(*, wants_hold: bool) -> None:
+    done: list[object] = []
+    session: Any = SimpleNamespace(_opened=None, _is_ending=False)
+    AttachedSession.end_program(session)
+    session._opened = SimpleNamespace(end=lambda: done.append("end"))
+    session._joined = SimpleNamespace(wants_hold=wants_hold)
+    session.submit = done.append
+    AttachedSession.end_program(session)
+    assert done == [*([Run()] if wants_hold else []), "end"]
+    assert session._is_ending
