@@ -277,9 +277,7 @@ class LoopHooks:
         self.refusal = ""
         self._files: Optional[Files] = None
         self._adapter = adapter
-        self.thinned_below_s = 0.0
-        self.one_of = 1
-        self.share = _SPREAD_BITS
+        self.thin_out(1)
         self._is_installed = False
         self._known: dict[tuple[tuple[int, int], str, str], tuple[str, int]] = {}
         self._woken: list[Sleeper] = []

@@ -191,6 +191,38 @@ def test_that_the_timer_of_a_task_goes_with_it(played: Asyncio) -> None:
     assert played.hooks(loop).sleepers == {}
 
 
+def test_that_sleeps_of_one_task_at_two_places_are_two_timers(played: Asyncio) -> None:
+    async def other() -> None:
+        await asyncio.sleep(0.02)
+
+    async def ticking() -> None:
+        for _ in range(2):
+            await asyncio.sleep(0.02)
+            await other()
+        await asyncio.sleep(2e9)
+
+    loop = played.Loop()
+    task = loop.create_task(ticking(), name="boss")
+    names = played.hooks
+    played.asleep = loop.stop
+    for _ in range(12):
+        played.turn(loop)
+        if loop._scheduled and loop._scheduled[0]._when < 1e9:
+            played.now_ns = ceil(loop._scheduled[0]._when * 1e9)
+    assert [period for *_, period in played.of(TIMER_ARMED)] == [0] * 5
+    assert all(name.endswith("ticking (boss)") for name in played.named(TIMER_ADDED, 4))
+    # A wait that is too long for exact numbers is told when it is set.
+    (*_, last) = [event for event in played.events if event[1] == TIMER_ARMED]
+    assert last[3] - (last[0] - 400 * MS) == pytest.approx(2e18, rel=1e-6)
+    assert names(loop).sleepers.keys() == {id(task)}
+    known = dict(names(loop)._known)
+    assert len(known) == 3
+    task.cancel()
+    played.turn(loop)
+    played.adapter.attached()
+    assert names(loop).sleepers == {}
+
+
 def test_that_two_futures_of_a_task_are_two_timers(played: Asyncio) -> None:
     async def waiting() -> None:
         loop = asyncio.get_running_loop()
@@ -378,6 +410,7 @@ def test_that_loops_are_told_when_an_inspector_comes(played: Asyncio) -> None:
     unseen = played.started()
     assert unseen not in played.adapter._loops
     played.adapter.state = "waiting"
+    assert played.adapter.cost_version == 0
 
 
 @pytest.mark.parametrize("is_cancelled", [True, False])
@@ -419,7 +452,8 @@ def test_that_what_is_asked_of_a_loop_is_done_in_its_turns(played: Asyncio) -> N
     cleared = [(n, a, round(b * MS)) for n, a, b in played.of(TIMER_CLEARED)]
     assert cleared == [(2, 0, 7), (4, 0, 8)]
     assert [handle.cancelled() for handle in handles] == [False, True]
-    assert len(played.hooks(loop).timers) == 1
+    (left,) = played.hooks(loop).timers
+    assert left == id(handles[0])
     sleeping.cancel()
     called: list[str] = []
 
@@ -562,8 +596,13 @@ def test_that_fewer_tasks_are_followed_when_hooks_cost_too_much(
     assert played.hooks(loop).one_of == after
     assert played.hooks(played.started()).one_of == after
     assert played.adapter.cost_version == (before != after)
+    again = played.hooks(loop)
+    again.install()
+    assert again._is_installed
     assert bool(played.adapter.message) is (before != after and after > 1)
+    played.hooks(loop).timers[1] = 2
     played.adapter.attached()
+    assert played.hooks(loop).timers == {}
     assert (played.hooks(loop).one_of, played.adapter.message) == (1, "")
     assert played.hooks(loop).share == LoopHooks(played.adapter, loop, "new").share
 

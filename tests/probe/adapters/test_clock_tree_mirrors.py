@@ -18,6 +18,7 @@ from inspector.probe.kinds import (
     NEVER,
     TICKS_MISSED,
     TIMER_ADDED,
+    TIMER_ARMED,
     TIMER_CLEARED,
     TIMER_FIRED,
     TIMER_ORIGIN,
@@ -75,10 +76,14 @@ class Trees(Played):
         assert sorted(each.name for each in known if each.adapter is self.adapter) == sorted(
             ["clock tree", *names]
         )
+        (mirror,) = self.adapter._mirrors.values()
+        assert self.mirrored("clock tree").local_ns() == self.tree.reached_ns
+        assert self.program.clocks.emit is not None
         for own in self.root.walk():
             clock = self.mirrored(own.name)
             above = "clock tree" if own is self.root else own.parent.name  # type: ignore[union-attr]
             assert clock.parent is self.mirrored(above)
+            assert self.adapter._mirror_of(clock) == (mirror, own)
             assert (clock.is_paused, Fraction(clock.rate_n, D)) == (own.is_paused, own.rate)
             assert abs(clock.local_ns() - own.local_at(self.tree.reached_ns)) <= 1
             texts, timers = self.program.texts, self.program.timers.values()
@@ -115,7 +120,7 @@ def _change(trees: Trees) -> None:
 
 def _grow(trees: Trees) -> None:
     (enemies,) = trees.root.children
-    bullets = enemies.child("bullets", rate="1/3")
+    bullets = enemies.child("bullets", rate="1/3", epoch=0)
     trees.advance(5)
     bullets.set_timeout(0.5, spawn, name="hit")
     trees.root.clear(trees.root.pending()[-1], 7)
@@ -159,6 +164,10 @@ def test_that_a_tree_is_shown_as_it_is_whenever_an_inspector_comes(
     trees.adapter.released()
     assert len(trees.program.clocks.by_number) == 1
     trees.advance(10)
+    unseen = trees.module.Transport(ClockTree(), ManualTimeSource())
+    assert len(trees.program.clocks.by_number) == 1
+    del unseen
+    gc.collect()
 
     # Another begins anew.
     trees.adapter.attached()
@@ -182,6 +191,9 @@ def test_that_the_calls_of_a_tree_are_told_with_their_places(trees: Trees) -> No
     trees.root.set_interval(0.01, spawn)
     (number,) = [each.id for each in trees.root.pending()]
     record((0, TICKS_MISSED, number, 4, 0))
+    record((0, TIMER_ARMED, number, 77, 10 * MS))
+    assert trees.program.due_ns(3) == 77
+    assert list(next(iter(trees.adapter._mirrors.values()))._timers) == [number]
     record((0, MARK, 0, trees.tree.intern("boss fight"), 0))
 
     assert [(n, cause) for n, _, cause in trees.told(TIMER_CLEARED)] == [(1, 7)]

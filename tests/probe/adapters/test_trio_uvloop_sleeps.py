@@ -125,6 +125,19 @@ def test_that_another_place_or_another_task_is_another_timer(
 
     kinds = [kind for _, kind in sleeping.told(TIMER_ORIGIN)]
     assert kinds == [TIMEOUT, INTERVAL_DELAY, TIMEOUT, TIMEOUT]
+    assert [number for number, _ in sleeping.told(TIMER_CLEARED)] == [2]
+
+
+def test_that_a_task_that_sleeps_until_instants_repeats_as_they_are_apart(
+    sleeping: Sleeping, here: FrameType
+) -> None:
+    task = Task()
+    for _ in range(3):
+        sleeping.sleeps.woke(sleeping.sleep(task, here, None))
+
+    periods = [period for _, period in sleeping.told(TIMER_ARMED)]
+    assert periods[0] == 0
+    assert all(4 * MS < period <= 5 * MS for period in periods[1:])
 
 
 def test_that_two_waits_of_a_task_at_once_are_two_timers(
@@ -141,8 +154,13 @@ def test_that_another_inspector_is_told_from_the_beginning(
     sleeping: Sleeping, here: FrameType
 ) -> None:
     task = Task()
-    sleeping.sleeps.woke(sleeping.sleep(task, here))
+    for _ in range(2):
+        sleeping.sleeps.woke(sleeping.sleep(task, here))
+    sleeping.events.clear()
     sleeping.sleeps.forget()
+    sleeping.sleeps.settle()
+    assert sleeping.events == []
+    sleeping.sleep(task, here)
     sleeping.sleep(task, here, None)
 
     assert [kind for _, kind in sleeping.told(TIMER_ORIGIN)] == [TIMEOUT, TIMEOUT]

@@ -259,9 +259,10 @@ def test_that_a_task_that_sleeps_at_one_place_is_a_timer_that_repeats(sleeping: 
     assert [n for n, _ in sleeping.cleared()] == [2]
     # A call that is no sleep, and a sleep of no task, are timers of their own.
     sleeping.loop.call_later(0.1, wake)
-    sleeping.task = None
-    sleeping.sleep()
+    task, sleeping.task = sleeping.task, None
+    assert sleeping.sleep().when() == pytest.approx(sleeping.loop.time() + 0.1)
     assert [period for *_, period in sleeping.armed()[4:]] == [0, 0]
+    assert list(sleeping.adapter._loops[sleeping.loop].sleeps._latest) == [task]
     sleeping.adapter.released()
     assert list(sleeping.adapter._loops[sleeping.loop].sleeps._latest) == []
     assert len(list(sleeping.adapter.keyframe(sleeping.clock))) == 3
