@@ -394,7 +394,7 @@ class Sampler:
             flags |= SAW_AFTERWARDS if is_after else 0
             self._sample_turn(watched, view, now_ns, passed_ns, times, flags)
             return True
-        watched.is_certain = turn_ns > 0
+        watched.is_certain = True
         if late_ns >= _GAP_NS or waited_ns >= _GAP_NS // 2:
             flags = SAW_BETWEEN_TURNS | (SAW_NO_TIMES if took_ns < 0 else 0)
             events = self._other(watched, view, now_ns, view.other_ns, passed_ns)

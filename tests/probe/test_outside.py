@@ -6,6 +6,7 @@ import os
 import select
 import selectors
 import socket
+import sys
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -26,6 +27,9 @@ from inspector.probe.outside import (
 
 if TYPE_CHECKING:
     from types import FrameType
+
+
+HAS_CHILDREN = outside._has_children
 
 
 @pytest.fixture(autouse=True)
@@ -213,3 +217,38 @@ def test_that_only_a_pipe_with_both_ends_in_a_program_without_children_is_its_ow
 
     assert found == {True: half, False: ""}
     assert half.startswith(f"file {reader} (pipe:")
+
+
+# ------------------------------------------------------------------------------- what is not known
+
+
+def test_that_what_the_system_does_not_tell_may_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = [str(number) for number in range(len(sys._current_frames()))]
+    monkeypatch.setattr(os, "listdir", lambda _path: tasks)
+    assert not outside.has_other_threads()
+    tasks.append("9")
+    assert outside.has_other_threads()
+
+    def refused(*_: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr(os, "listdir", refused)
+    assert outside.has_other_threads()
+
+
+def test_that_a_program_may_have_children_where_the_system_does_not_tell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(outside, "_has_children", HAS_CHILDREN)
+
+    def none(*_: object) -> None:
+        raise ChildProcessError
+
+    found = []
+    for waits in (none, lambda *_: None):
+        monkeypatch.setattr(os, "waitid", waits, raising=False)
+        found.append(outside._has_children())
+    monkeypatch.delattr(os, "waitid")
+    found.append(outside._has_children())
+
+    assert found == [False, True, True]

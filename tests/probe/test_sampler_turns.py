@@ -306,6 +306,21 @@ def test_that_in_a_gap_something_else_may_have_been_called(
     assert [a for _, kind, _, a, _ in looked.events if kind == SAMPLED][1:] == [covers_ns]
 
 
+def test_that_what_was_called_in_another_turn_is_not_the_same(looked: Looked) -> None:
+    loop = looked.program.clock("loop")
+    looked.look_after(0)
+    looked.program.frame_began(loop)
+    looked.look_after(0)
+    looked.look_after(20, used_ms=20)
+    looked.program.frame_ended(loop)
+    looked.pass_ms(1)
+    looked.program.frame_began(loop)
+    looked.look_after(0)
+    looked.look_late(40, lacked_ms=30)
+
+    assert looked.told[-1][0] == 10
+
+
 def test_that_a_sample_covers_something(looked: Looked) -> None:
     loop = looked.program.clock("loop")
     looked.look_after(0)
@@ -365,14 +380,14 @@ def test_that_usual_turns_are_learned_from_those_that_were_short(looked: Looked)
         looked.program.frame_began(loop)
         looked.pass_ms(1)
         looked.program.frame_ended(loop)
-    looked.pass_ms(148)
+    looked.pass_ms(1)
     looked.program.frame_began(loop)
-    looked.look_after(1)
+    looked.look_after(0)
     learn()
 
     first = MS // 8
     second = first + (4 * first + MS - first) // 8
-    third = second + (4 * second + MS - second) // 8
+    third = second + (4 * MS // 3 - second) // 8
     assert learned == [first, second, third]
 
 

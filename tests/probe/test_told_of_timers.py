@@ -245,10 +245,11 @@ def test_that_marks_and_failures_are_told_with_their_texts(played: Played) -> No
         inner(40)
     except ValueError as error:
         program.failed("tick", type(error), error, error.__traceback__)
-    ((_, _, subject, text, _),) = told(played, MARK)
-    ((_, _, _, name, trace),) = told(played, CALLBACK_FAILED)
+    ((_, _, *marked),) = told(played, MARK)
+    ((_, _, failed, name, trace),) = told(played, CALLBACK_FAILED)
 
-    assert (subject, program.texts[text]) == (program.own_clock.number, "here")
+    assert marked == [program.own_clock.number, program.text("here"), 0]
+    assert failed == 0
     assert program.texts[name] == "tick"
     # The innermost calls say most.
     assert program.texts[trace].endswith("ValueError: too deep\n")
