@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -159,3 +159,37 @@ def test_that_a_module_whose_import_has_begun_is_told_of_when_another_is_looked_
     importing.join()
     importlib.import_module("another")
     assert told == ["slow_engine"]
+
+
+def test_that_a_module_is_made_and_executed_within_its_context_and_told_of_outside() -> None:
+    finder = import_hook._Finder()
+    inside: list[int] = []
+    seen: list[tuple[str, bool]] = []
+
+    @contextmanager
+    def context() -> Iterator[None]:
+        inside.append(1)
+        yield
+        inside.pop()
+
+    class Loader:
+        def create_module(self, _spec: object) -> None:
+            seen.append(("create", bool(inside)))
+
+        def exec_module(self, _module: ModuleType) -> None:
+            seen.append(("execute", bool(inside)))
+
+    loader = Loader()
+    spec: Any = SimpleNamespace(loader=loader)
+    finder.contexts["engine"] = context
+    finder.waiting["engine"] = [lambda _module: seen.append(("told", bool(inside)))]
+    finder.follow("engine", spec)
+    loader.create_module(spec)
+    loader.exec_module(ModuleType("another"))
+    loader.exec_module(ModuleType("engine"))
+
+    assert seen == [("create", True), ("execute", True), ("execute", True), ("told", False)]
+    assert [len(each) for each in (vars(loader), finder.contexts, finder.waiting)] == [0] * 3
+    # What has no loader, or one of an old kind, is not followed.
+    for other in (None, SimpleNamespace(loader=None), SimpleNamespace(loader=object())):
+        finder.follow("engine", other)  # type: ignore[arg-type]

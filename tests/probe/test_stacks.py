@@ -132,6 +132,8 @@ def test_that_a_coroutine_that_trio_calls_is_a_task(monkeypatch: pytest.MonkeyPa
     _, runner = read(monkeypatch, runs, plain, inner)
     assert (runner.name, runner.is_task, runner.identity) == ("", False, id(plain))
     assert read(monkeypatch, runs)[1].name == ""
+    # The innermost may be the task itself.
+    assert read(monkeypatch, runs, task)[1].name == "play"
     # What it calls has called what is known better.
     known = frame("_run", ASYNCIO, self=SimpleNamespace(_callback=called))
     assert read(monkeypatch, runs, task, known)[1].name == "called"
