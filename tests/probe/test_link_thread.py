@@ -19,6 +19,7 @@ from inspector.probe import wire
 from inspector.probe.connection import LinkClosed
 from inspector.probe.kinds import VOCABULARY_VERSION
 from inspector.probe.link import Link
+from inspector.probe.program import PROBE_THREAD
 from inspector.probe.wire import WireError
 from tests.probe.receiver import TOKEN
 from tests.probe.turned import MS, Line, Turned, request
@@ -434,3 +435,61 @@ def test_that_a_thread_is_gone_once_the_system_does_not_know_it(
         yields[0] = now_ns[0] = 0
         module._wait_until_gone(thread)
         assert yields[0] == expected
+
+
+# ------------------------------------------------------------------------------ starts and stops
+
+
+class Thread:
+    """A thread that never runs."""
+
+    native_id = 7
+
+    def __init__(self, **given: object) -> None:
+        self.given = given
+        self.asked: list[str] = []
+
+    def start(self) -> None:
+        self.asked.append("start")
+
+    def join(self) -> None:
+        self.asked.append("join")
+
+
+def test_that_the_thread_of_a_link_is_no_reason_for_its_program_to_live(
+    listening: Linked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone: list[Any] = []
+    monkeypatch.setattr(module, "_ProbeThread", Thread)
+    monkeypatch.setattr(module, "_wait_until_gone", gone.append)
+    link = listening.link
+    link._is_stopping = True
+    link._waker.sock.send(b"xyz")
+    link.start()
+    thread = link._thread
+
+    assert thread.given == {"target": link._run, "name": PROBE_THREAD, "daemon": True}
+    assert not link._is_stopping
+    # What has woken it before does not wake it again.
+    with pytest.raises(BlockingIOError):
+        link._woken.sock.recv(1)
+    link.stop()
+    assert thread.asked == ["start", "join"]
+    assert (link._is_stopping, link._thread, gone) == (True, None, [thread])
+    assert link._woken.sock.recv(9) == b"x"
+    link.stop()
+    assert len(gone) == 1
+    # The number of the socket may be that of another file by now.
+    link.start()
+    link._waker._file = None
+    link.stop()
+    with pytest.raises(BlockingIOError):
+        link._woken.sock.recv(1)
+
+
+def test_that_an_answer_is_waited_for_as_long_as_a_hello_may_take(listening: Linked) -> None:
+    waited_s: list[float] = []
+    listening.link._settled = SimpleNamespace(wait=waited_s.append, set=int)
+    listening.link.wait_until_settled()
+
+    assert waited_s == [5.0]

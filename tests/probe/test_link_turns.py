@@ -406,6 +406,6 @@ def test_that_slices_are_counted_anew_after_a_loss(turned: Turned) -> None:
     turned.turn()
     turned.attachment._slices = 3
     turned.attachment.sink._lose(((0, MARK, 0, 0, 0),))
-    turned.turn()
 
+    assert turned.turn() == ["Events.lost", "Events.keyframe begun"]
     assert turned.attachment._slices == 0
