@@ -343,6 +343,33 @@ def test_that_whatever_goes_wrong_ends_the_link_and_not_the_program(listening: L
     assert listening.link._settled.is_set()
 
 
+def test_that_who_is_dialled_is_hung_up_on_whatever_goes_wrong(
+    dialling: Linked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    detached: list[bool] = []
+    monkeypatch.setattr(dialling.program, "detach", lambda: detached.append(True))
+
+    def wait(*_: object) -> list[Any]:
+        raise LookupError("castle")
+
+    dialling.link._waiting.wait = wait
+    dialling.link._run()
+
+    assert dialling.lines[0].is_closed
+    assert (dialling.link.problem, detached) == ("LookupError: castle", [True])
+
+
+def test_that_a_thread_that_is_stopped_looks_once_more(listening: Linked) -> None:
+    link = listening.link
+    link._is_stopping = True
+    link._run()
+    listening.stranger(request("Link.hello", **HELLO))
+    link._run()
+
+    assert listening.turned.sampled_last == 1
+    assert link._attachment is not None
+
+
 def test_that_a_program_that_closes_all_it_does_not_know_is_dialled_from_again(
     dialling: Linked,
 ) -> None:
@@ -387,7 +414,10 @@ def test_that_a_child_lets_go_of_what_is_its_parents(listening: Linked) -> None:
     assert link._strangers == []
     assert link._listener is None
     # It has no thread to end.
+    link._thread = Thread()
+    link.abandon()
     link.stop()
+    assert link._thread is None
 
 
 def test_that_an_inspector_is_told_why_the_program_leaves(listening: Linked) -> None:

@@ -61,7 +61,7 @@ class Turned:
         line: Any = Line()
         self.line = line
         self.most_ns: list[int] = []
-        self.sampled = 0
+        self.sampled = self.sampled_last = 0
         monkeypatch.setattr(module, "monotonic_ns", lambda: self.played.now_ns)
         monkeypatch.setattr(module, "Sampler", lambda _program: self)
         self.spent_ns = 0
@@ -82,6 +82,9 @@ class Turned:
 
     def sample(self) -> None:
         self.sampled += 1
+
+    def sample_last(self) -> None:
+        self.sampled_last += 1
 
     def wait_ns(self, most_ns: int) -> int:
         return most_ns
