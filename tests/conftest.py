@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import signal
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
+from functools import partial
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Final
 
 # Before anything imports Qt. For a real display: QT_QPA_PLATFORM=xcb.
@@ -113,17 +116,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"{title}: {matching} of {total} lines match{differs}")
 
 
-@pytest.fixture(autouse=True, scope="session")
-def _home_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep settings, layouts and logs of the tests out of the user's own."""
-    home = tmp_path_factory.mktemp("home")
-    with pytest.MonkeyPatch.context() as patch:
-        for kind in ("CONFIG", "DATA", "STATE"):
-            patch.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
-        yield
-
-
 # Hooks and no fixtures, which would take a tenth of the time of ten thousand tests.
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Keep settings, layouts and logs of the tests out of the user's own."""
+    home, patch = Path(mkdtemp(prefix="timeline-inspector-tests-")), pytest.MonkeyPatch()
+    for kind in ("CONFIG", "DATA", "STATE"):
+        patch.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
+    session.config.add_cleanup(partial(shutil.rmtree, home, ignore_errors=True))
+    session.config.add_cleanup(patch.undo)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup() -> Generator[None, object, object]:
     """Let Ctrl+C raise KeyboardInterrupt, as in a terminal.
