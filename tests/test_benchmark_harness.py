@@ -1,4 +1,5 @@
 import ast
+import gc
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -147,6 +148,12 @@ def test_that_the_reports_are_written_in_all_forms(tmp_path: Path) -> None:
 
 
 # ------------------------------------------------------------------- measuring
+
+
+@pytest.fixture(autouse=True)
+def _no_collections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look for no garbage of other tests before each measurement: 60 ms."""
+    monkeypatch.setattr(gc, "collect", lambda: 0)
 
 
 class FakeStopwatch:
