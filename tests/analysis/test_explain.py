@@ -25,9 +25,9 @@ from inspector.events.history import LogHistory
 from inspector.events.log import BYTES_PER_EVENT, EventLog
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.interval_meter import KnownShares
-from inspector.sessions.runs.virtual import run_frame_times
-from inspector.testing import pass_seconds, scene_file, virtual_session
-from inspector.timebase import format_instant
+from inspector.sessions.runs.virtual import run_frame_times, run_virtual
+from inspector.testing import scene_file, virtual_session
+from inspector.timebase import format_instant, seconds_to_ns
 from inspector.vocabulary import (
     CALLBACK_FAILED,
     CLOCK_PAUSED,
@@ -76,8 +76,10 @@ class Stand:
     def __init__(self, folder: Path, scene: str = SCENE) -> None:
         self.session: HostedSession = virtual_session(scene_file(folder, scene))
 
-    def run(self, seconds: float | Fraction) -> None:
-        pass_seconds(self.session, seconds)
+    def run(self, seconds: float | Fraction, frame_rate: int = 60) -> None:
+        run_virtual(
+            self.session, duration_ns=seconds_to_ns(seconds), dt_ns=Fraction(SECOND, frame_rate)
+        )
         self.session.refresh()
 
     def clock(self, name: str) -> int:
@@ -166,11 +168,11 @@ LONG_PAUSE = """
 
 def test_that_the_changes_that_cost_most_are_named_and_the_others_counted(tmp_path: Path) -> None:
     stand = Stand(tmp_path, LONG_PAUSE)
-    stand.run(10)
+    stand.run(10, frame_rate=2)
     stand.session.submit(PauseClock(stand.clock("enemies")))
-    stand.run(360)
+    stand.run(360, frame_rate=2)
     stand.session.submit(ResumeClock(stand.clock("enemies")))
-    stand.run(60)
+    stand.run(60, frame_rate=2)
 
     explanation = stand.explain("boss")
 
@@ -265,7 +267,7 @@ def test_that_one_more_change_is_counted_in_the_singular(tmp_path: Path) -> None
         folder = tmp_path / str(count)
         folder.mkdir()
         stand = Stand(folder, pauses.format(count=count))
-        stand.run(30)
+        stand.run(30, frame_rate=2)
         said += [text for text in texts(stand.explain("boss")) if "more change" in text]
         stand.session.close()
 

@@ -314,7 +314,7 @@ def test_that_changes_of_schedulers_and_targets_are_previewed(
     scene = str(scene_file(tmp_path, COMBAT))
 
     def said(change: str) -> str:
-        code = main(["explain", scene, "--at", "1", "--preview", change])
+        code = main(["explain", scene, "--at", "1", "--seconds", "1", "--preview", change])
         captured = capsys.readouterr()
         return captured.out if code == 0 else captured.err
 

@@ -146,7 +146,10 @@ def test_that_a_callback_may_pause_and_remove_its_own_clock(tmp_path: Path) -> N
     session.close()
 
 
-def test_that_timers_that_set_each_other_without_delay_do_not_hang_the_run(tmp_path: Path) -> None:
+def test_that_timers_that_set_each_other_without_delay_do_not_hang_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector.sessions.scene_run.MOST_IN_WAKE", 1_000)
     path = scene_file(
         tmp_path,
         """
