@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import select
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -523,3 +524,48 @@ def test_that_an_answer_is_waited_for_as_long_as_a_hello_may_take(listening: Lin
     listening.link.wait_until_settled()
 
     assert waited_s == [5.0]
+
+
+class Poll:
+    """The system's way to wait for several sockets."""
+
+    def __init__(self) -> None:
+        self.masks: dict[Any, int] = {}
+        self.timeouts_ms: list[int] = []
+
+    def register(self, each: Any, mask: int) -> None:
+        self.masks[each] = mask
+
+    def poll(self, timeout_ms: int) -> list[tuple[int, int]]:
+        self.timeouts_ms.append(timeout_ms)
+        return [(each.fileno(), mask) for each, mask in self.masks.items()]
+
+
+class Numbered:
+    def __init__(self, number: int) -> None:
+        self.fileno = lambda: number
+
+
+def test_that_sockets_are_registered_once_for_what_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    polls: list[Poll] = []
+
+    def poll() -> Poll:
+        polls.append(Poll())
+        return polls[-1]
+
+    monkeypatch.setattr(select, "poll", poll, raising=False)
+    waiting, reads, both, writes = module._Waiting(), *map(Numbered, (3, 4, 5))
+    for timeout_ns in (1_500_000, -1, 0, 2_000_000):
+        ready = waiting.wait([reads, both], [both, writes], timeout_ns)
+        assert set(ready) == {reads, both, writes}
+    (used,) = polls
+    assert used.masks == {
+        reads: select.POLLIN,
+        both: select.POLLIN | select.POLLOUT,
+        writes: select.POLLOUT,
+    }
+    assert used.timeouts_ms == [2, -1, 0, 2]
+    waiting.wait([reads], [writes], 0)
+    assert polls[1].masks == {reads: select.POLLIN, writes: select.POLLOUT}

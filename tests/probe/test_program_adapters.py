@@ -298,7 +298,13 @@ def test_that_a_sleep_in_virtual_time_goes_on_in_the_machines_where_that_ends(
     waits.spares_me = True
     program.sleep_until(own, due_ns)
     assert (asked, sleeping.waits_s) == ([3], [0.005])
-    waits.spares_me, answers[0] = False, False
+    waits.spares_me = False
+    # Something has woken it, which was no reason to go on.
+    woken = [False, True]
+    waits.sleep = lambda *_: woken.pop(0)
+    program.sleep_until(own, due_ns + 2 * MS)
+    assert (woken, sleeping.waits_s) == ([], [0.005])
+    waits.sleep, answers[0] = sleep, False
     program.sleep_until(own, due_ns + 2 * MS)
     assert len(asked) == 2
     assert sleeping.waits_s == [0.005, 0.002]
