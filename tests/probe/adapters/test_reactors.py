@@ -287,7 +287,79 @@ def test_that_a_reactor_that_was_there_before_the_probe_is_found(
     )
     adapter.installed(module)
 
-    assert list(adapter._reactors) == [] if is_loading else [earlier]
+    assert list(adapter._reactors) == ([] if is_loading else [earlier])
+
+
+@pytest.mark.parametrize("name", ["doIteration", "wakeUp", "getDelayedCalls", "active", "reset"])
+def test_that_what_has_changed_in_twisted_is_noticed_at_once(
+    played: Played, reactor_type: Any, name: str
+) -> None:
+    types: list[Any] = [reactor_type.__mro__[0], DelayedCall]
+    parts: list[Any] = [
+        SimpleNamespace(**{key: value for key, value in vars(each).items() if key != name})
+        for each in types
+    ]
+    module: Any = SimpleNamespace(ReactorBase=parts[0], DelayedCall=parts[1], __spec__=None)
+
+    with pytest.raises(AttributeError, match=name):
+        TwistedAdapter(played.program).installed(module)
+
+
+class Deferred:
+    """What a function of the program waits for."""
+
+    def callback(self) -> None: ...
+
+
+def test_that_a_deferred_call_is_named_after_the_function_that_waits_for_it(
+    played: Played, reactor: Any
+) -> None:
+    reactor.callLater(0.1, Deferred().callback)
+    reactor.callLater(0.1, int)
+    played.program.detach()
+    played.attach()
+    (clock,) = (each for each in played.program.clocks.by_number.values() if each.adapter)
+    adapter: Any = clock.adapter
+    list(adapter.keyframe(clock))
+
+    names = [played.program.texts[event[4]] for event in played.events if event[1] == TIMER_ADDED]
+    here = "test_that_a_deferred_call_is_named_after_the_function_that_waits_for_it"
+    # Where it was set before an inspector came is not known.
+    assert names == [f"Deferred.callback in {here}", "int", "Deferred.callback", "int"]
+    sites = [event[3] for event in played.events if event[1] == TIMER_ORIGIN]
+    assert [site > 0 for site in sites] == [True, True, False, False]
+
+
+def test_that_an_interval_that_another_inspector_saw_begins_anew(
+    played: Played, reactor: Any
+) -> None:
+    def beat() -> None:
+        reactor.callLater(0.1, beat)
+
+    def leave() -> None:
+        adapter.released()
+        beat()
+
+    beat()
+    (clock,) = (each for each in played.program.clocks.by_number.values() if each.adapter)
+    adapter: Any = clock.adapter
+    reactor.turn(601)
+    reactor.calls[-1].func = leave
+    reactor.turn(702)
+    reactor.turn(803)
+    assert played.count(TIMER_ADDED) == 4
+    # What it is in Twisted now is what is cleared from outside.
+    reactor.turn(904)
+    *_, number = played.program.timers
+    timer = played.program.pending(number)
+    assert timer is not None
+    assert timer.handle is reactor.calls[-1]
+    reactor.calls[-1].cancel()
+    assert played.program.pending(number) is None
+    sites = [
+        event[3] for event in played.events if event[1] == TIMER_CLEARED and event[2] == number
+    ]
+    assert f"{__file__}:" in played.program.texts[sites[0]]
 
 
 def test_that_a_reactor_with_a_time_of_its_own_waits_by_that(

@@ -218,7 +218,7 @@ def test_that_a_call_that_is_too_early_by_its_clock_waits_on(
     played.now_ns += 40 * MS - left_ns
     hooks.called[0]("called")
 
-    assert calls == [] if is_early else ["called"]
+    assert calls == ([] if is_early else ["called"])
     assert list(hooks.timers) == (["after#1"] if is_early else [])
     # A call that was not made is another in Tcl.
     again: list[tuple[object, ...]] = [("cancel", "after#2"), (2, "2tick")]
