@@ -24,7 +24,7 @@ from inspector.formats.captures.json_trace import JsonTraceReader
 from inspector.formats.export import export_frames
 from inspector.formats.frame_times import FrameTimes
 from inspector.formats.options import ExportOptions
-from inspector.sessions import captured
+from inspector.sessions import capture_history, captured
 from inspector.sessions.capture_history import CaptureHistory
 from inspector.sessions.captured import CapturedSession
 from inspector.sessions.provenance import provenance_of
@@ -87,9 +87,12 @@ def described(timeline: Timeline) -> object:
 
 
 @pytest.mark.parametrize("make", [table, trace])
+@pytest.mark.parametrize("at_once", [7, capture_history._AT_ONCE])
 def test_that_any_state_is_that_of_folding_the_events(
-    tmp_path: Path, make: Callable[[Path], Path]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], Path], at_once: int
 ) -> None:
+    monkeypatch.setattr(capture_history, "_AT_ONCE", at_once)
+    monkeypatch.setattr(capture_history, "_MOST_SUMS", 5)
     history = CapturedSession(make(tmp_path)).history
     whole = history.events(0, history.end)
 
@@ -97,11 +100,15 @@ def test_that_any_state_is_that_of_folding_the_events(
     assert history.missing == 0
     instants = [event[0] for event in whole]
     assert instants == sorted(instants)
-    for cursor in range(0, history.end + 1, 7):
+    for cursor in (*range(0, history.end, 7), history.end):
         folded = Timeline(history.strings)
         folded.apply_all(whole[:cursor])
         assert described(history.state_before(cursor)) == described(folded), cursor
         assert history.events(cursor, cursor + 9) == whole[cursor : cursor + 9]
+    assert history.events(-3, 2) == whole[:2]
+    assert history.events(history.end - 2, history.end + 5) == whole[-2:]
+    assert history.last_ns == instants[-1]
+    assert described(history.state_before(history.end + 5)) == described(folded)
     for at_ns in (-1, 0, instants[len(instants) // 2], instants[-1], instants[-1] + 1):
         assert history.cursor_at(at_ns) == sum(each <= at_ns for each in instants)
 
@@ -180,6 +187,57 @@ def test_that_threads_are_clocks_and_slices_members_below_them(tmp_path: Path) -
         ("load", "thread 2", 30),
     }
     assert session.stream == "frame (process 1, thread 1)"
+
+
+@pytest.mark.parametrize("at_once", [2, 100])
+def test_that_rare_names_share_a_row_of_their_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr(capture_history, "_AT_ONCE", at_once)
+    monkeypatch.setattr(capture_history, "_MOST_NAMES", 3)
+    called = [("a", 1), ("b", 1), ("a", 2), ("c", 1), ("a", 1), ("d", 1), ("b", 1), ("e", 2)]
+    events = [
+        {"ph": "X", "pid": 1, "tid": tid, "name": name, "ts": 10 * at, "dur": 5 + at}
+        for at, (name, tid) in enumerate([*called, ("a", 2), ("a", 2), ("b", 1)])
+    ]
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps(events))
+    history = CapturedSession(path).history
+    state = history.state_before(history.end)
+    members = state.members.by_id
+    clocks = {number: clock.name for number, clock in state.clocks.items()}
+    assert [
+        (number, each.name, clocks[each.clock_id], each.calls, each.took_ns)
+        for number, each in members.items()
+    ] == [
+        (1, "a", "thread 1", 2, 9_000),
+        (2, "b", "thread 1", 3, 15_000),
+        (3, "(others)", "thread 1", 2, 10_000),
+        (4, "a", "thread 2", 3, 14_000),
+        (5, "(others)", "thread 2", 1, 12_000),
+    ]
+
+
+def test_that_processes_and_their_threads_have_clocks_as_they_are_met(tmp_path: Path) -> None:
+    events: list[dict[str, Any]] = [
+        {"ph": "X", "pid": pid, "tid": tid, "name": "work", "ts": at, "dur": 5}
+        for at, (pid, tid) in enumerate(((1, 1), (2, 1), (1, 2), (2, 2)))
+    ]
+    events.append({"ph": "C", "pid": 3, "name": "memory", "ts": 1, "args": {"MB": 2}})
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps(events))
+    history = CapturedSession(path).history
+    clocks = history.state_before(history.end).clocks
+    assert [(number, each.name, each.parent_id) for number, each in clocks.items()] == [
+        (1, "capture", 0),
+        (2, "process 1", 1),
+        (3, "thread 1", 2),
+        (4, "process 2", 1),
+        (5, "thread 1", 4),
+        (6, "thread 2", 2),
+        (7, "thread 2", 4),
+        (8, "process 3", 1),
+    ]
 
 
 def test_that_the_slices_of_a_frame_are_nested_on_their_threads(tmp_path: Path) -> None:
