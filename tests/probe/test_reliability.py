@@ -22,7 +22,7 @@ from inspector.probe.kinds import (
     TIMER_ARMED,
 )
 from inspector.probe.program import Program
-from inspector.probe.sink import MOST_WAITING, WINDOW_EVENTS, Sink
+from inspector.probe.sink import WINDOW_EVENTS, Sink
 from tests.interpreters import interpreter
 from tests.probe.receiver import (
     PATIENCE_S,
@@ -146,7 +146,7 @@ def peak_kb(pid: int) -> int:
 def test_that_what_waits_without_a_link_thread_is_bounded() -> None:
     waiting = Sink([""])
 
-    for number in range(MOST_WAITING + 500):
+    for number in range(100_500):
         waiting.emit((number, MARK, 0, 0, 0))
     waiting.extend(((1, TIMER_ADDED, 1, 1, 0), (1, TIMER_ARMED, 1, 0, 0)))
 

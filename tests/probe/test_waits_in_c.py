@@ -62,7 +62,7 @@ def looked(monkeypatch: pytest.MonkeyPatch) -> Looked:
 
 
 def test_that_a_thread_waits_that_has_stayed_where_it_was(looked: Looked) -> None:
-    still_ns = module._STILL_NS
+    still_ns = 3_000_000
     found = [looked.after(0), looked.after(still_ns - 1), looked.after(1)]
     assert found == [None, None, "a server"]
     # It has run since, or is elsewhere.
@@ -82,7 +82,7 @@ def test_that_a_thread_in_c_is_known_to_wait_for_ever_or_not(
 ) -> None:
     looked.call = ("poll", None, is_limited)
     for _ in range(2):
-        looked.after(module._STILL_NS)
+        looked.after(3_000_000)
     assert looked.waits._in_c == {THREAD: not is_limited}
     loop_of(looked.waits)
     assert looked.after(0) == "a loop"
@@ -94,7 +94,7 @@ def test_that_a_wait_by_the_machines_time_is_noted_after_a_while(
 ) -> None:
     looked.call = (call, None, True)
     looked.after(0)
-    looked.after(module._NOTED_NS - 1)
+    looked.after(200_000_000 - 1)
     assert looked.noted == []
     looked.after(1)
     assert looked.noted == [looked.frame] * is_noted
@@ -142,7 +142,7 @@ def test_that_a_loop_in_c_has_a_while_to_call_what_is_due(monkeypatch: pytest.Mo
     now_ns = [10**12]
     monkeypatch.setattr(module, "monotonic_ns", lambda: now_ns[0])
     found = []
-    for passed_ns in (0, module._WOKEN_NS - 1, 1):
+    for passed_ns in (0, 1_000_000_000 - 1, 1):
         now_ns[0] += passed_ns
         found.append(waits._is_called(None))
 
@@ -223,7 +223,7 @@ def test_that_a_main_thread_in_c_is_told_once_that_nothing_is_due(
     waits._end_stuck_wait()
     waits.stuck = lambda: "a queue waits"
     counts = []
-    for passed_ns in (module._ALIEN_NS - 1, 1, 1):
+    for passed_ns in (500_000_000 - 1, 1, 1):
         now_ns[0] += passed_ns
         waits._end_stuck_wait()
         counts.append(len(told))
