@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Final
@@ -136,6 +137,7 @@ class SidesRow(QWidget):
         self._theme = theme
         self._sides: list[Side] = []
         self._layout = fill_across(self, spacing=SIZES["unit"] * 2)
+        self.followed_by: Sequence[QWidget] = ()  # To what Tab goes from the last side
 
     @property
     def buttons(self) -> list[QToolButton]:
@@ -151,6 +153,8 @@ class SidesRow(QWidget):
                 widget.deleteLater()
         for number, side in enumerate(self._sides):
             self._layout.addWidget(self._button(number, side))
+        for former, stop in pairwise((*self.buttons, *self.followed_by)):
+            self.setTabOrder(former, stop)
 
     def _button(self, number: int, side: Side) -> QWidget:
         title = side.title

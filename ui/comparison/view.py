@@ -110,6 +110,7 @@ class ComparisonView(QWidget):
         for muted, name in ((self.remarks, "text"), (self.reading, "small")):
             in_type(muted, name, is_muted=True)
         self.swap_button = tool_button("", "Swap A and B")
+        self.swap_button.setAccessibleName("Swap A and B")
         self.add_button = tool_button("Add file …", "Compare another file with A")
         self.close_button = tool_button("", "Back to what is open (Esc)")
         self.close_button.setAccessibleName("Close the comparison")
@@ -169,6 +170,8 @@ class ComparisonView(QWidget):
         parts = (left, 2), (right, 3)
         self._splitter = splitter(Qt.Orientation.Horizontal, *parts, sizes=(420, 640))
         fill(self._lower, (self._splitter, 1))
+        below = self.plot, *kinds_of_it, self.distribution, self.table.view
+        self.row.followed_by = (*choosing, *leaving, *below)
         self._above = bar((self.reading, 1), margins=(_SIDE, 0, _SIDE, 0))
         fill(self, top, self._said, self._above, (self.plot, 1), self._lower, spacing=0)
 

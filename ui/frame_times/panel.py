@@ -92,7 +92,12 @@ class FrameTimesPanel(QWidget):
         self._bridge = bridge
         self._theme = theme
         self.view = SharedView.of(bridge)  # What is in view, shared with the lanes
+        self._make_actions()
+        self._budget_menu = BudgetMenu(self)
+        self._menu = self._made_menu()
         # Made in the order in which Tab goes through them.
+        self.capture_header = CaptureHeader(bridge, theme, self._menu, self)
+        self.overview_header = OverviewHeader(theme, self)
         self.strip = OverviewStrip(theme, self)
         self.strip.moved = self.view
         self.ruler = Ruler(theme, self.view, self)
@@ -105,12 +110,7 @@ class FrameTimesPanel(QWidget):
         self._waits = False
         self._checked_axis: XAxis | None = None
         self.has_frames = True  # Whether frames are shown, not the ruler and the marks alone
-        self._make_actions()
-        self._budget_menu = BudgetMenu(self)
-        self._menu = self._made_menu()
         self.header = FrameHeader(theme, self._menu, self._loop_choice, self.plot)
-        self.overview_header = OverviewHeader(theme, self)
-        self.capture_header = CaptureHeader(bridge, theme, self._menu, self)
         self._lay_out()
         self._throttle = ThrottledRefresh(self, bridge.refresh_timer, self.refresh, _PLOT_MS)
         self._strip_throttle = ThrottledRefresh(

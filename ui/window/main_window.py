@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..session.bridge import SessionBridge
     from ..transport.actions import TransportActions
     from ..transport.transport_bar import TransportBar
+    from .panels.why_line import WhyLine
     from .panels.window_panels import WindowPanels
     from .settings import Settings, SettingsFile
     from .status_line import StatusLine
@@ -59,6 +60,7 @@ class MainWindow(QMainWindow):
     actions_by_id: ActionSet
     transport_actions: TransportActions
     transport: TransportBar
+    why_line: WhyLine
     notice: StatusLine
     frame_times: FrameTimesPanel
 
@@ -170,7 +172,8 @@ class MainWindow(QMainWindow):
         if self.middle.currentIndex() > 0:
             arrangement = [self.middle]
         beside = [panels["scene"], panels["details"]]
-        return [self.transport, *arrangement, *beside, panels.tabs, panels.tray, *others]
+        foot = [self.why_line, panels.tabs, panels.tray]
+        return [self.transport, *arrangement, *beside, *foot, *others]
 
     def set_title(self, session: str = "") -> None:
         self.setWindowTitle(f"{session} – {_TITLE}" if session else _TITLE)

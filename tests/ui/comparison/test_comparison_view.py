@@ -6,13 +6,14 @@ import gc
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
 from pyqtgraph import PlotItem
 from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QInputDialog, QMenu
+from PySide6.QtWidgets import QApplication, QInputDialog, QMenu, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.analysis.statistics.runs import ComparedRun
@@ -135,6 +136,26 @@ def act(view: ComparisonView, place: int, text: str) -> None:
     (action,) = (each for each in view.row.buttons[place].menu().actions() if each.text() == text)
     action.trigger()
     view.finish()
+
+
+def test_that_tab_goes_from_the_sides_along_their_row_then_down(
+    view: ComparisonView, files: list[Path]
+) -> None:
+    compare(view, *files[:2])
+    QApplication.processEvents()
+
+    stop: QWidget | None = view.row.buttons[0]
+    names: list[str] = []
+    while "Differences" not in names:
+        assert stop is not None
+        if stop.focusPolicy() & Qt.FocusPolicy.TabFocus and stop.isVisible():
+            names.append(stop.accessibleName() or cast("QToolButton", stop).text())
+        stop = stop.nextInFocusChain()
+    assert names == [
+        *("A  before.csv ", "B  after.csv ", "Swap A and B", "Add file …", "Options", "Export"),
+        *("Close the comparison", "Frame times of what is compared", "Histogram"),
+        *("Cumulative", "L-shape", "Distribution of frame times", "Differences"),
+    ]
 
 
 def test_that_before_and_after_are_swapped_at_a_click(

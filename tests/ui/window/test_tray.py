@@ -416,7 +416,7 @@ def test_that_what_built_in_scenes_name_are_panels() -> None:
 def test_that_a_narrow_window_says_why_in_one_line_and_opens_the_column_over_the_rest(
     shell: Shell,
 ) -> None:
-    panels, line = shell.window.panels, shell.contents.why_line
+    panels, line = shell.window.panels, shell.window.why_line
     shell.window.resize(900, 700)
     settle()
     assert not line.isVisible()
@@ -426,6 +426,11 @@ def test_that_a_narrow_window_says_why_in_one_line_and_opens_the_column_over_the
     assert line.isVisible()
     assert line.name.text() == "enemies"
     assert line.answer.text().startswith("Its time ")
+    shell.activate()
+    shell.window.transport.menu_button.setFocus()
+    shell.trigger("previous-panel")
+    shell.trigger("previous-panel")
+    assert line.button.hasFocus()
     width = shell.window.middle.width()
 
     line.button.click()
@@ -463,7 +468,7 @@ def test_that_the_keyboard_leaves_the_column_for_the_frames_when_it_closes(shell
 
 
 def test_that_a_narrow_window_leads_back_to_the_present(shell: Shell) -> None:
-    line = shell.contents.why_line
+    line = shell.window.why_line
     shell.window.resize(900, 700)
     for _ in range(6):
         shell.advance(0.1)
@@ -491,7 +496,7 @@ def test_that_the_line_of_why_begins_with_its_hairline(shell: Shell) -> None:
     shell.bridge.select(Selection.clock(shell.clock_id("enemies")))
     settle()
 
-    line = shell.contents.why_line
+    line = shell.window.why_line
     assert min(child.y() for child in line.findChildren(QWidget)) == 0
     middle = line.button.geometry().center().y()
     assert abs(middle - line.height() // 2) <= 1
@@ -504,8 +509,8 @@ def test_that_a_narrow_window_says_what_stopped_the_scene(shell: Shell) -> None:
         shell.advance(0.1)
     settle()
 
-    assert shell.contents.why_line.isVisible()
-    assert shell.contents.why_line.answer.text().startswith("Stopped in frame ")
+    assert shell.window.why_line.isVisible()
+    assert shell.window.why_line.answer.text().startswith("Stopped in frame ")
 
 
 def test_that_the_smallest_window_says_all_of_what_stopped_the_scene(
@@ -516,7 +521,7 @@ def test_that_the_smallest_window_says_all_of_what_stopped_the_scene(
     shell.bridge.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "autosave")))
     for _ in range(80):
         shell.advance(0.1)
-    shell.contents.why_line.open_why()
+    shell.window.why_line.open_why()
     for _ in range(4):
         shell.bridge.refresh_now()
         settle()

@@ -84,6 +84,7 @@ class WindowPanels(QObject):
         self._make_panel: Callable[[Panel], QWidget] | None = None
         self._places: dict[str, PanelPlace] = {}
         self._arrangement: Arrangement | None = None
+        self._above_foot: QWidget | None = None
         self._reasons: dict[str, str] = {}
         self._reason_turn = single_shot(self, self._put_placeholders)
         self._size_turn = single_shot(self, self._give_sizes)
@@ -161,6 +162,7 @@ class WindowPanels(QObject):
         self._foot_parts.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
 
     def add_above_foot(self, widget: QWidget) -> None:
+        self._above_foot = widget
         self._rows.insertWidget(self._rows.count() - 1, widget)
 
     def add_on_top(self, bar: QWidget) -> None:
@@ -210,7 +212,7 @@ class WindowPanels(QObject):
                     place.set_widget(self._make_panel(description))
                 if self._arrangement is not None and panel_id not in self._in_tray:
                     parts = map(self._arrangement.widget, range(self._arrangement.count()))
-                    tab_through(*parts, self.column)
+                    tab_through(*parts, self.column, self._above_foot)
             except ExtensionError as error:
                 report(error)
                 place.set_widget(Placeholder(str(error)))
