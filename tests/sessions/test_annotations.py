@@ -8,9 +8,10 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -484,3 +485,93 @@ def test_that_whatever_is_done_the_file_says_the_same(
     assert list(found) == expected
     assert annotations_of(path) == expected
     session.close()
+
+
+def test_that_any_changes_and_their_undoing_leave_what_a_list_of_states_says() -> None:  # noqa: C901, PLR0915 - a model
+    dice = Random(7)
+    kept: list[tuple[object, ...]] = []
+    numbers = iter(range(100, 10_000))
+
+    def keep(changes: Sequence[object]) -> list[int]:
+        kept.append(tuple(changes))
+        # A file gives new ones numbers of its own.
+        return [next(numbers) if isinstance(each, Annotation) else 0 for each in changes]
+
+    annotations = Annotations(now=lambda: DAY)
+    model: dict[int, tuple[int, str]] = {}
+    states: list[dict[int, tuple[int, str]]] = []
+    version = annotations.version
+    for step in range(600):
+        annotations.keep = keep if step > 300 else None
+        before, chosen = dict(model), dice.sample(sorted(model), min(2, len(model)))
+        at_ms, name = dice.randrange(20), f"name {step}"
+        kept.clear()
+        match dice.choice(["add", "change", "remove", "undo", "same"]):
+            case "add":
+                added = annotations.add(bookmark(at_ms, name))
+                assert (added.created, added.id in model) == ("2026-01-02T03:04:05+00:00", False)
+                assert len(kept) == (step > 300)
+                model[added.id] = (at_ms, name)
+                states.append(before)
+            case "change" if chosen:
+                changed = annotations.change(structs.replace(bookmark(at_ms, name), id=chosen[0]))
+                assert changed.created == "2026-01-02T03:04:05+00:00"
+                model[chosen[0]] = (at_ms, name)
+                states.append(before)
+            case "remove" if chosen and step % 3 == 0:
+                removed = annotations.remove(*chosen, chosen[0])
+                assert [each.id for each in removed] == chosen
+                assert kept in ([], [tuple(chosen)])
+                for number in chosen:
+                    del model[number]
+                states.append(before)
+            case "undo" if states:
+                told = annotations.undo()
+                model = states.pop()
+                lost, back = before.keys() - model.keys(), model.items() - before.items()
+                if lost:
+                    assert told == f"“{before[min(lost)][1]}” was removed again."
+                elif len(back) == 1:
+                    ((_, (_, title)),) = back
+                    assert told == f"“{title}” was restored."
+                else:
+                    assert told == f"{len(back)} annotations were restored."
+            case "same" if chosen:
+                annotations.change(next(each for each in annotations if each.id == chosen[0]))
+                assert kept == []
+        del states[:-200]
+        assert (annotations.version == version) is (model == before)
+        version = annotations.version
+        in_order = sorted((at_ms, number) for number, (at_ms, _) in model.items())
+        assert [(each.at_ns // NS_PER_MS, each.id) for each in annotations] == in_order
+        assert (len(annotations), annotations.can_undo) == (len(model), bool(states))
+        assert {each.id: each.name for each in annotations} == {
+            number: name for number, (_, name) in model.items()
+        }
+    annotations.clear()
+    assert (len(annotations), annotations.can_undo) == (0, False)
+    assert annotations.version > version
+    version = annotations.version
+    annotations.clear()
+    assert annotations.version == version
+    annotations.keep = None
+    # Numbers are not given twice.
+    assert annotations.add(bookmark(1)).id > max(n for state in states for n in state)
+
+
+def test_that_what_overlaps_a_span_is_found_at_its_edges() -> None:
+    annotations = Annotations([structs.replace(named(10, 20), id=4), bookmark(5)])
+    assert annotations.add(bookmark(30)).id == 5
+    ms = NS_PER_MS
+    assert [
+        len(annotations.within(*span))
+        for span in (
+            (5 * ms, 5 * ms),
+            (6 * ms, 9 * ms),
+            (20 * ms, 25 * ms),
+            (20 * ms + 1, 25 * ms),
+            (1 * ms, 10 * ms),
+            (21 * ms,),
+            (0,),
+        )
+    ] == [1, 0, 1, 0, 2, 1, 3]

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,9 +13,17 @@ from inspector.cli.call_tally import CallTally
 from inspector.clocks import ManualTimeSource
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.clocks.sources.virtual_source import VirtualTimeSource
+from inspector.commands.transport import Run
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.runs.virtual import frames_within, run_frame_times, run_virtual
+from inspector.sessions.runs import virtual
+from inspector.sessions.runs.virtual import (
+    RunOutcome,
+    frames_within,
+    run_frame_times,
+    run_virtual,
+)
 from inspector.sessions.scene import find_scene
+from inspector.sessions.session import SessionPhase
 from inspector.testing import fired, scene_file, virtual_session
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from tests.fuzz import rounds
@@ -272,3 +281,130 @@ def test_that_ten_minutes_on_any_rate_end_with_every_count_exact(tmp_path: Path)
         rate: int(6_000 * Fraction(rate)) for rate in ("1", "1/3", "2/7", "3/2", "0.1234")
     }
     session.close()
+
+
+class Played:
+    """A session in which time only passes; its frames cost what a clock of its own says."""
+
+    def __init__(self, costs_ns: list[int], phase: SessionPhase = SessionPhase.RUNNING) -> None:
+        self.session_ns, self.frames_run, self.used_ns = 1_000, 5, 0
+        self.is_running = True
+        self.status = SimpleNamespace(phase=phase)
+        self.costs_ns = iter(costs_ns)
+        self.asked: list[object] = []
+        self.stops_at = 0
+
+    def submit(self, command: object) -> None:
+        self.asked.append(command)
+        self.status.phase = SessionPhase.RUNNING
+
+    def pass_to(self, at_ns: int, *, with_frame: bool = True) -> None:
+        self.session_ns = at_ns
+        if with_frame and self.frames_run != self.stops_at:
+            self.frames_run += 1
+            self.used_ns += next(self.costs_ns)
+
+    def block_ns(self, duration_ns: int) -> None:
+        self.pass_to(self.session_ns + duration_ns)
+
+    def refresh(self) -> None:
+        self.asked.append("refresh")
+
+    def end_virtual_run(self) -> None:
+        self.asked.append("end")
+
+
+def _played(
+    monkeypatch: pytest.MonkeyPatch, costs_ns: list[int], phase: SessionPhase = SessionPhase.RUNNING
+) -> Any:  # noqa: ANN401 - a session
+    session = Played(costs_ns, phase)
+    monkeypatch.setattr(virtual, "thread_time_ns", lambda: session.used_ns)
+    monkeypatch.setattr(virtual, "perf_counter_ns", lambda: 7 + 1_000 * session.used_ns)
+    return session
+
+
+def test_that_a_run_tells_its_heaviest_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = _played(monkeypatch, [3, 9, 4], SessionPhase.HELD)
+    run = run_virtual(session, frames=3, dt_ns=10)
+    assert session.asked == [Run(), "end", "refresh"]
+    assert run == RunOutcome(3, 30, 16_000, True, 6, 9)
+    assert session.session_ns == 1_030
+
+
+def test_that_a_run_that_is_stopped_is_not_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = _played(monkeypatch, [1] * 9)
+    session.stops_at = 7
+    run = run_virtual(session, frames=9, dt_ns=10)
+    assert (run.frames, run.is_complete) == (2, False)
+    session = _played(monkeypatch, [1] * 9)
+    session.is_running = False
+    assert not run_frame_times(session, [10, 10]).is_complete
+    assert session.frames_run == 6
+    failed = _played(monkeypatch, [1] * 9, SessionPhase.FAILED)
+    assert not run_virtual(failed, frames=0).is_complete
+
+
+def test_that_progress_is_told_in_intervals_of_real_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[float] = []
+    monkeypatch.setattr(virtual, "FRAMES_PER_FOLD", 2)
+    # A report is due after 100 ms, which are so many of the frames' nanoseconds here.
+    session = _played(monkeypatch, [50_000, 50_000, 50_000, 50_001, 100, 100, 100_000, 0])
+    run_virtual(session, frames=8, dt_ns=10, on_progress=told.append)
+    assert told == [0.5, 1.0]
+    assert session.asked == ["refresh"] * 4 + ["end", "refresh"]
+
+
+@pytest.mark.parametrize(
+    ("duration_ns", "dt_ns", "frames", "ends_ns"),
+    [
+        (0, 10, [], 0),
+        (9, 10, [], 9),
+        (10, 10, [10], 10),
+        (25, 10, [10, 20], 25),
+        (5, Fraction(3, 2), [2, 3, 4], 5),
+        (8, Fraction(5, 2), [2, 5, 8], 8),
+    ],
+)
+def test_that_frames_are_at_rounded_multiples_within_a_duration(
+    monkeypatch: pytest.MonkeyPatch,
+    duration_ns: int,
+    dt_ns: Fraction | int,
+    frames: list[int],
+    ends_ns: int,
+) -> None:
+    session = _played(monkeypatch, [0] * 9)
+    passed: list[tuple[int, bool]] = []
+    pass_to = session.pass_to
+
+    def noted(at_ns: int, *, with_frame: bool = True) -> None:
+        passed.append((at_ns - 1_000, with_frame))
+        pass_to(at_ns, with_frame=with_frame)
+
+    session.pass_to = noted
+    run = run_virtual(session, duration_ns=duration_ns, dt_ns=dt_ns)
+    assert [at_ns for at_ns, with_frame in passed if with_frame] == frames
+    assert (run.session_ns, run.frames, run.is_complete) == (ends_ns, len(frames), True)
+
+
+def test_that_times_of_nothing_are_frames_of_a_nanosecond(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = _played(monkeypatch, [0] * 9)
+    run = run_frame_times(session, [0, 4], frames=3)
+    assert (run.frames, run.session_ns) == (3, 1 + 4 + 1)
+    assert run_frame_times(session, [5]).frames == 1
+    told: list[float] = []
+    monkeypatch.setattr(virtual, "FRAMES_PER_FOLD", 1)
+    monkeypatch.setattr(virtual, "_PROGRESS_EVERY_NS", -1)
+    run_frame_times(session, [1, 2], frames=4, on_progress=told.append)
+    assert told == [0.25, 0.5, 0.75, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("times_ns", "duration_ns", "frames"),
+    [([5, 10], 0, 0), ([5, 10], 5, 1), ([5, 10], 6, 2), ([5, 10], 15, 2), ([0, 5], 11, 6)],
+)
+def test_that_as_many_frames_as_are_needed_fill_a_duration(
+    times_ns: list[int], duration_ns: int, frames: int
+) -> None:
+    assert frames_within(times_ns, duration_ns) == frames
+    with pytest.raises(ValueError, match="no time passes"):
+        frames_within([0, 0], 5)
