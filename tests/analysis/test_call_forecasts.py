@@ -18,6 +18,7 @@ from inspector.sessions.hosted import HostedSession
 from inspector.sessions.scene import SceneFile, built_in_scenes
 from inspector.testing import pass_seconds, virtual_session
 from inspector.vocabulary import MemberKind
+from tests.light_scenes import light_scene
 
 SECOND = 1_000_000_000
 
@@ -156,8 +157,10 @@ def test_that_a_forecast_counts_calls_of_a_ticker(session: HostedSession) -> Non
 
 
 @pytest.mark.parametrize("scene", built_in_scenes(), ids=lambda scene: scene.path.stem)
-def test_that_every_prediction_in_a_scene_comes_true_or_says_why_not(scene: SceneFile) -> None:
-    session = virtual_session(scene.path)
+def test_that_every_prediction_in_a_scene_comes_true_or_says_why_not(
+    scene: SceneFile, tmp_path: Path
+) -> None:
+    session = virtual_session(light_scene(scene.path, tmp_path))
     pass_seconds(session, 4)
     session.refresh()
     found: Counter[Outcome] = Counter()

@@ -1,6 +1,7 @@
 """Everything in the built-in scenes is explained at any instant, in sentences that make sense."""
 
 import re
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -16,6 +17,7 @@ from inspector.sessions.scene import SceneFile, built_in_scenes
 from inspector.testing import pass_seconds, virtual_session
 from inspector.vocabulary import MEMBER_ADDED, TIMER_ADDED
 from tests.fuzz import rounds
+from tests.light_scenes import light_scene
 
 SECOND = 1_000_000_000
 INSTANTS = (0, SECOND // 3, 2 * SECOND, 3 * SECOND, 4 * SECOND + 123_456_789)
@@ -25,9 +27,9 @@ MOST = len(rounds(2))
 NONSENSE = re.compile(r"-\d+(:\d\d)*\.\d|\bNone\b(?! of its)|\?|\{|“”|  | ,|\.\.")
 
 
-def played(scene: SceneFile) -> HostedSession:
+def played(scene: SceneFile, folder: Path) -> HostedSession:
     """Return a scene that was paused, resumed and meddled with."""
-    session = virtual_session(scene.path)
+    session = virtual_session(light_scene(scene.path, folder))
     pass_seconds(session, 2)
     clock_id = list(session.timeline.clocks)[-1]
     session.submit(PauseClock(clock_id))
@@ -47,8 +49,10 @@ def sentences(explanation: Explanation) -> list[str]:
 
 
 @pytest.mark.parametrize("scene", built_in_scenes(), ids=lambda scene: scene.path.stem)
-def test_that_every_timer_and_member_is_explained_at_every_instant(scene: SceneFile) -> None:
-    session = played(scene)
+def test_that_every_timer_and_member_is_explained_at_every_instant(
+    scene: SceneFile, tmp_path: Path
+) -> None:
+    session = played(scene, tmp_path)
     history = session.history
     events = history.events(0, history.end)
     chosen = Random(scene.path.stem)
