@@ -21,6 +21,10 @@ from inspector.analysis.statistics.comparison import (
 from inspector.analysis.statistics.metrics import METRICS
 from inspector.analysis.statistics.time_series import TimeSeries
 from tests.analysis.simulated_comparisons import Case, autoregressive, capped, outcome, uncapped
+from tests.fuzz import rounds
+
+#: Pairs of versions that are compared: half in a quick run, and no more than are looked at here.
+PAIRS = min(len(rounds(20)), 20)
 
 
 def frames(seed: int, mean_ms: float, count: int = 2_000) -> TimeSeries:
@@ -99,7 +103,7 @@ def test_that_frames_that_alternate_do_not_depend_on_each_other() -> None:
     ids=lambda case: case.name,
 )
 def test_that_equal_captures_are_said_to_differ_no_more_often_than_stated(case: Case) -> None:
-    found = outcome(case, 10, 3)
+    found = outcome(case, PAIRS // 2, 3)
 
     assert found.claims <= 0.1
     assert min(found.coverage.values()) >= 0.9
@@ -250,7 +254,7 @@ def test_that_the_dependence_of_frames_is_summed_within_the_flat_top_window(memo
 def test_that_equal_versions_are_said_to_differ_no_more_often_than_stated() -> None:
     case = Case("3 runs", uncapped(0.5), 400, runs=3, variation=0.01)
 
-    found = outcome(case, 20, 3)
+    found = outcome(case, PAIRS, 3)
 
     assert found.claims <= 0.05
     assert min(found.coverage.values()) >= 0.95
