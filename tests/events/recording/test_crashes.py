@@ -43,7 +43,7 @@ _slow = settings(
 
 #: Records marks and dies at the n-th line of the recording package that it comes to.
 _DIES_AT_LINE = """
-import os, signal, sys, threading
+import os, signal, sys, threading, time
 from pathlib import Path
 from inspector.events.log import EventLog
 from inspector.events.recording import RecordingWriter
@@ -72,7 +72,7 @@ for number in range(2_000):
     if number % 100 == 99:
         recorder.pump(at_once=True)
         while recorder.committed <= number:
-            pass
+            time.sleep(0.001)
         print(recorder.committed, flush=True)
 recorder.stop()
 """
