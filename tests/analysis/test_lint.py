@@ -391,12 +391,15 @@ dawn()
     )
 
 
+#: Until what is wrong with a scene can be seen; 12 where it is not listed.
+_SECONDS = {"01_small_game": 30, "02_thousand_timers": 5, "08_components": 20}
+
+
 def test_that_the_drift_scene_is_found_guilty_of_what_it_shows_and_the_others_are_not() -> None:
     said = {}
     for scene in built_in_scenes():
         session = virtual_session(scene.path)
-        # A thousand timers tell as much in less.
-        pass_seconds(session, 10 if "thousand" in scene.path.stem else 30)
+        pass_seconds(session, _SECONDS.get(scene.path.stem, 12))
         said[scene.path.stem] = {finding.kind for finding in findings(session.history)}
         session.close()
 

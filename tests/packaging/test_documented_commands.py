@@ -69,6 +69,8 @@ def _commands(page: str) -> list[str]:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a user, with the files that the pages name."""
     monkeypatch.chdir(tmp_path)
+    # A minute of a scene that runs in virtual time shows no more.
+    monkeypatch.setattr("inspector.cli.explain.DEFAULT_SECONDS", 20)
     scene = re.search(r"```python\n(.*?def build.*?)```", _PAGES.get("README", ""), re.DOTALL)
     (tmp_path / "my_scene.py").write_text(scene[1] if scene else _SCENE)
     (tmp_path / "game.py").write_text(_SCENE)

@@ -42,7 +42,7 @@ def test_that_three_schedulers_differ_where_they_should() -> None:
 
 
 def test_that_components_are_seen_in_every_state_of_their_life() -> None:
-    session = run("components", 60)
+    session = run("components", 30)
     lives = {
         event[4]
         for event in session.log.read(0).events

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,16 +66,19 @@ SCENE = """
 """
 
 
-def test_that_a_scene_goes_back_through_packed_entries(tmp_path: Path) -> None:
+def test_that_a_scene_goes_back_through_packed_entries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector.sessions.replay.journal.BLOCK", 64)
     session = held_session(scene_file(tmp_path, SCENE))
-    for _ in range(3 * BLOCK):
+    for _ in range(3 * 64):
         session.submit(StepFrames(1))
     session.refresh()
 
     session.submit(StepBack(2))
     session.refresh()
 
-    assert session.frames_run == 3 * BLOCK - 2
+    assert session.frames_run == 3 * 64 - 2
     assert session.timeline.commands[-1].refusal == ""
     assert rerun(session.history, session.scene_path).is_same
     session.close()
