@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import builtins
+import os
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +16,8 @@ from typing import Any
 import pytest
 
 from inspector import probe
-from inspector.probe import marking, starting
-from inspector.probe.bootstrap import timeline_probe_start
+from inspector.probe import marking, starting, wire
+from inspector.probe.bootstrap import timeline_probe_start, too_old
 
 _NAME = "timeline_probe"
 
@@ -142,3 +144,76 @@ def test_that_frames_and_marks_are_reported_while_somebody_looks(
     probe.mark(7)  # type: ignore[arg-type]
 
     assert told == [None, 0.5, "7"]
+
+
+class OldSocket:
+    """A socket of a Python that is too old, to which an inspector listens."""
+
+    def __init__(self, family: int) -> None:
+        self.asked: list[object] = [family]
+        self.sent = b""
+
+    def settimeout(self, seconds: float) -> None:
+        self.asked.append(seconds)
+
+    def connect(self, place: object) -> None:
+        self.asked.append(place)
+        if place == "/none":
+            raise FileNotFoundError
+
+    def sendall(self, data: bytes) -> None:
+        self.sent += data
+
+    def recv(self, count: int) -> bytes:
+        self.asked.append(count)
+        return b""
+
+    def close(self) -> None:
+        self.asked.append("close")
+
+
+@pytest.mark.parametrize(
+    ("address", "family", "place"),
+    [
+        ("unix:/x:y", socket.AF_UNIX, "/x:y"),
+        ("tcp:127.0.0.1:7", socket.AF_INET, ("127.0.0.1", 7)),
+        ("unix:/none", socket.AF_UNIX, "/none"),
+    ],
+)
+def test_that_a_python_that_is_too_old_says_what_it_is(
+    monkeypatch: pytest.MonkeyPatch, address: str, family: int, place: object
+) -> None:
+    made: list[OldSocket] = []
+
+    def opened(family: int) -> OldSocket:
+        made.append(OldSocket(family))
+        return made[-1]
+
+    stand_in = SimpleNamespace(AF_UNIX=socket.AF_UNIX, AF_INET=socket.AF_INET, socket=opened)
+    monkeypatch.setattr(too_old, "socket", stand_in)
+    monkeypatch.setattr(sys, "version_info", (3, 8, 1))
+    monkeypatch.setattr(sys, "executable", "/usr/bin/python3.8")
+    monkeypatch.setenv("TIMELINE_PROBE_CONNECT", address)
+    monkeypatch.setenv("TIMELINE_PROBE_TOKEN", "t")
+    if place == "/none":
+        with pytest.raises(FileNotFoundError):
+            too_old.report_unable()
+        assert made[0].asked[-1] == "close"
+        return
+    too_old.report_unable()
+
+    assert made[0].asked == [family, 2.0, place, 1, "close"]
+    ((_, payload),) = wire.FrameReader().feed(made[0].sent)
+    assert wire.unpacked_json(payload) == wire.request(
+        0,
+        "Link.hello",
+        {
+            "protocol": wire.PROTOCOL,
+            "role": "probe",
+            "token": "t",
+            "pid": os.getpid(),
+            "parent_pid": os.getppid(),
+            "name": "python3.8",
+            "unable": "it runs on Python 3.8, and the probe needs 3.9 or newer",
+        },
+    )
