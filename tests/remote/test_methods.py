@@ -24,7 +24,7 @@ from inspector.commands.scene import Undo
 from inspector.commands.transport import Hold, Run
 from inspector.errors import ArgumentError, InspectorError
 from inspector.events.schema import SCHEMA
-from inspector.remote import changes, questions, request_handler, serving
+from inspector.remote import changes, methods, questions, request_handler, serving
 from inspector.remote.mcp_server import Tools
 from inspector.remote.methods import BAD_PARAMS, METHODS, NOT_A_REQUEST, REFUSED, RemoteError
 from inspector.remote.opened import ConnectedClient, OpenSession
@@ -365,6 +365,52 @@ def test_that_what_a_request_leaves_out_is_what_most_want() -> None:
         "watch": {True},
     }
     assert msgspec.structs.fields(METHODS["session.tasks"].params)[-1].default == 1_000
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "least", "most"),
+    [
+        ("session.clocks", "session", 0, 2**31 - 1),
+        ("session.clocks", "at_ns", 0, 2**62 - 1),
+        ("session.late", "over_ns", 1, 2**62 - 1),
+        ("session.clocks", "offset", 0, 2**62 - 1),
+        ("session.clocks", "limit", 1, 1_000),
+        ("session.attach", "pid", 0, 2**31 - 1),
+        ("session.attach", "listen_websocket", 0, 2**16 - 1),
+        ("session.attach", "timeout_s", 1e-9, 86_400),
+    ],
+)
+def test_that_numbers_have_their_limits(name: str, value: str, least: float, most: float) -> None:
+    params = METHODS[name].params
+    for given in (least, most):
+        msgspec.convert({value: given}, params)
+    for given in (least - 1, most + 1):
+        with pytest.raises(msgspec.ValidationError):
+            msgspec.convert({value: given}, params)
+
+
+def test_that_texts_have_a_limit_and_errors_their_codes() -> None:
+    params = METHODS["session.change"].params
+    msgspec.convert({"change": "x" * 10_000}, params)
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({"change": "x" * 10_001}, params)
+    names = ("FAULT", "REFUSED", "NOT_GRANTED", "TOOK_TOO_LONG")
+    codes = [getattr(methods, name) for name in names]
+    assert codes == [-32603, -32000, -32001, -32002]
+
+
+def test_that_a_command_needs_the_grant_of_what_it_does() -> None:
+    needed = {name: each.grant for name, each in METHODS.items() if name.startswith("command.")}
+    assert {name for name, grant in needed.items() if grant == "step"} == {
+        *("command.hold", "command.run", "command.pause_clock", "command.resume_clock"),
+        *("command.step_frames", "command.step_by", "command.step_to", "command.undo"),
+        *(
+            "command.step_to_next_timer",
+            "command.remove_breakpoint",
+            "command.add_breakpoint",
+            "command.change_breakpoint",
+        ),
+    }
 
 
 # --------------------------------------------------------------------- the command line
