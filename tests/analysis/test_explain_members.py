@@ -137,6 +137,37 @@ def test_that_a_paused_call_and_a_paused_clock_are_both_told(stand: Stand) -> No
     assert "1.00 s of its time remained when it was paused." in texts(explanation)
 
 
+def test_that_what_decides_about_a_frame_timer_is_told_with_what_is_left_and_skipped(
+    tmp_path: Path,
+) -> None:
+    stand = Stand(
+        tmp_path,
+        """
+        few = stage.scheduler(game, name="few", max_calls_per_frame=1)
+        few.schedule(one.burst, 0.01, name="skips")
+        few.schedule(one.shoot, 5, name="skips none")
+    """,
+    )
+    stand.run(Fraction(1, 4))
+    assert "time scale" not in texts(stand.explain("Actor.burst"))
+    stand.session.submit(SetTimeScale(stand.number("calls"), Fraction(1, 2)))
+    stand.run(Fraction(1, 60))
+
+    *_, due, scale, left = stand.explain("Actor.burst").reasons
+    *_, skipped = stand.explain("skips").reasons
+
+    assert due.text.startswith("It is due at 00:00.500 in the time of “calls”, which is at 00:00.2")
+    assert scale.text == "The time scale of “calls” is 0.5."
+    assert scale.member_id == stand.number("calls")
+    assert left.text == "2 calls are left."
+    assert skipped.text == "10 calls have been skipped so far."
+    assert "left" not in texts(stand.explain("Actor.shoot"))
+    assert "skipped so far" not in texts(stand.explain("skips none"))
+    stand.run(Fraction(3, 4))
+    assert stand.explain("Actor.burst").reasons[-1].text == "1 call is left."
+    stand.session.close()
+
+
 def test_that_a_time_scale_of_zero_is_told(stand: Stand) -> None:
     stand.run(1)
     stand.session.submit(SetTimeScale(stand.number("calls"), Fraction(0)))

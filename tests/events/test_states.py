@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from inspector.events.states import ClockState, CommandRecord, Failure, names_apart
+import pytest
+
+from inspector.events.states import (
+    ClockState,
+    CommandRecord,
+    Failure,
+    Mark,
+    detached_text,
+    names_apart,
+)
+from inspector.events.timeline import Timeline
 
 
 def _clocks(*clocks: tuple[int, str, int]) -> dict[int, ClockState]:
@@ -56,3 +66,34 @@ def test_that_a_command_says_where_it_came_from_and_why_it_was_refused() -> None
     assert CommandRecord(0, 1, "pause “game”", "").line == "pause “game”"
     refused = CommandRecord(0, 2, "step 5 frames", "there are none", by="breakpoint 2")
     assert refused.line == "breakpoint 2: step 5 frames (refused: there are none)"
+
+
+@pytest.mark.parametrize(
+    ("clock_id", "paused", "cause", "found"),
+    [
+        (2, True, 0, 3),
+        (3, True, 0, None),
+        (4, True, 0, None),
+        # A pause that a person asked for is one, whatever else happens then.
+        (2, True, 7, None),
+        (2, False, 0, None),
+    ],
+)
+def test_that_a_clock_is_detached_if_a_mark_of_the_instant_of_its_pause_says_so(
+    clock_id: int, paused: bool, cause: int, found: int | None
+) -> None:
+    timeline = Timeline([""])
+    gone = detached_text("server", "it has ended")
+    timeline.marks = [
+        Mark(4, gone, clock_id=4),
+        Mark(5, "here", clock_id=0),
+        Mark(5, "there", clock_id=2),
+        Mark(5, gone, clock_id=2),
+        Mark(6, gone, clock_id=3),
+    ]
+    clock = ClockState(clock_id, "server", 1, 1, 1, 0, 0)
+    clock.paused, clock.pause_cause, clock.paused_since_ns = paused, cause, 5
+
+    mark = timeline.detachment(clock)
+
+    assert mark == (None if found is None else timeline.marks[found])

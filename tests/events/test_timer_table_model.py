@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from array import array
 from random import Random
 
 import numpy as np
 import pytest
 
-from inspector.events.timer_table import TimerTable
+from inspector.events.timer_table import RowByNumber, TimerTable
 from inspector.vocabulary import NEVER, TimerKind
 from tests.fuzz import rounds
 
@@ -86,3 +87,32 @@ def test_that_a_table_of_timers_is_like_a_dictionary() -> None:
         if known:
             table.id.append(next(iter(known)))
             assert not table.find_rows()
+
+
+def test_that_a_number_whose_row_is_set_again_counts_once() -> None:
+    rows = RowByNumber()
+
+    for row in (0, 0, 3, 0):
+        rows[5] = row
+
+    assert (rows.count, rows[5]) == (1, 0)
+
+
+@pytest.mark.parametrize("first", [0, 1, 63, 64, 65])
+@pytest.mark.parametrize("count", [0, 1, 2, 63, 64, 65, 130])
+def test_that_consecutive_numbers_are_added_together_unless_one_exists(
+    first: int, count: int
+) -> None:
+    rows = RowByNumber()
+    numbers, given = array("q", range(first, first + count)), array("i", range(7, 7 + count))
+
+    assert rows.add_all(numbers, given)
+
+    assert [rows.get(number) for number in range(first - 1, first + count + 1)] == [-1, *given, -1]
+    assert rows.count == count
+    if count:
+        last = array("q", (numbers[-1],)), array("i", (1,))
+        assert not rows.add_all(*last)
+        assert rows.pop(numbers[-1]) == given[-1]
+        assert rows.add_all(*last)
+    assert rows.count == count

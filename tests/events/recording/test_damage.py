@@ -33,8 +33,12 @@ from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_MOVED,
     MARK,
+    MEMBER_ADDED,
+    MEMBER_ORIGIN,
     PHASE_ENDED,
+    STATE_ENTERED,
     TIMER_FIRED,
+    MemberKind,
     RawEvent,
 )
 from tests.events.event_blocks import block_of
@@ -401,6 +405,52 @@ def test_that_a_damaged_keyframe_takes_nothing_from_the_states_behind_it(
     assert [note for note in past.notes if "states" in note]
     for cursor in range(400, log.end, 333):
         assert described(past.state_before(cursor)) == described(folded(log, cursor))
+
+
+@pytest.fixture
+def marked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Path, EventLog]:
+    """Return a recording of marks and of the states of a machine, with some keyframes."""
+    monkeypatch.setattr(file_module, "KEYFRAME_EVERY", 100)
+    log = EventLog()
+    log.append((0, MEMBER_ADDED, 1, 0, log.intern("machine")))
+    log.append((0, MEMBER_ORIGIN, 1, 0, MemberKind.MACHINE))
+    for at_ns in range(300):
+        log.append((at_ns, MARK, 0, log.intern(f"mark {at_ns}"), 0))
+        log.append((at_ns, STATE_ENTERED, 1, log.intern(f"state {at_ns % 7}"), 0))
+    return record(log, tmp_path / "a.tlrec", portion=50), log
+
+
+def test_that_what_damaged_keyframes_added_is_known_behind_the_next(
+    marked: tuple[Path, EventLog],
+) -> None:
+    path, log = marked
+    with closing(sqlite3.connect(path)) as connection, connection:
+        hit = connection.execute("UPDATE keyframes SET crc = 0 WHERE cursor BETWEEN 150 AND 350")
+        assert hit.rowcount > 1
+    past = open_recording(path)
+    begun = []
+
+    for cursor in range(50, log.end, 37):
+        assert described(past.state_before(cursor)) == described(folded(log, cursor))
+        begun.append(past._known_before(past.end)[0])
+
+    # All other keyframes are as good as before.
+    assert set(begun) == {log.end}
+
+
+@pytest.mark.parametrize("column", ["first_ns", "last_ns"])
+def test_that_wrong_instants_in_the_index_are_corrected_and_said(
+    marked: tuple[Path, EventLog], column: str
+) -> None:
+    path, log = marked
+    with closing(sqlite3.connect(path)) as connection, connection:
+        text = f"UPDATE chunks SET {column} = {column} + 1 WHERE first_cursor > 100"  # noqa: S608
+        assert connection.execute(text).rowcount > 1
+    past = open_recording(path)
+
+    assert past.events(past.first, past.end) == log.slice(0, log.end)
+
+    assert [note for note in past.notes if "the index has wrong instants" in note]
 
 
 def test_that_states_show_nothing_of_the_future_where_events_are_missing_too(

@@ -157,8 +157,7 @@ class RecordingWriter:
         self._handed += end - self._cursor
         self._cursor = end
         self._portions.append(_Portion(pieces, texts, gap))
-        if not self._has_some.is_set():
-            self._has_some.set()
+        self._has_some.set()
         if at_once:
             self._is_hurried = True
         if at_once or self._handed - self._written >= ENOUGH:
@@ -175,8 +174,7 @@ class RecordingWriter:
             return
         self._pictures_waiting += len(packed)
         self._pictures.append((frame, packed))
-        if not self._has_some.is_set():
-            self._has_some.set()
+        self._has_some.set()
 
     def _are_pictures_behind(self, size: int) -> bool:
         return self._pictures_waiting - self._pictures_taken > size and self.is_recording
