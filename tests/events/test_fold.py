@@ -10,8 +10,17 @@ from inspector.clocks import Clock
 from inspector.clocks.tree import ClockTree
 from inspector.events import EventLog, Timeline
 from inspector.events.log import BYTES_PER_EVENT
+from inspector.events.members import MemberState, MemberTable
 from inspector.events.states import ClockState
-from inspector.vocabulary import CLOCK_ADDED, CLOCK_MOVED, NEVER
+from inspector.vocabulary import (
+    CLOCK_ADDED,
+    CLOCK_MOVED,
+    NEVER,
+    TIMER_ADDED,
+    TIMER_ARMED,
+    TIMER_CLEARED,
+    TIMER_FIRED,
+)
 from tests.clocks.operations import operation_lists
 from tests.clocks.pair import Operation, Pair
 
@@ -123,3 +132,30 @@ def test_that_a_clock_that_is_not_anchored_has_the_time_of_the_clock_above() -> 
     timeline.apply_all([(3, CLOCK_ADDED, 1, 0, 1), (5, CLOCK_ADDED, 2, 1, 2)])
 
     assert [timeline.local_ns(number, 7) for number in (1, 2)] == [7, 7]
+
+
+def test_that_whatever_happens_to_a_timer_changes_the_version_of_the_timers() -> None:
+    log = EventLog()
+    timeline = Timeline(log.strings)
+    timeline.apply_all([(0, CLOCK_ADDED, 1, 0, 0)])
+    versions = [timeline.timers_version]
+
+    for events in (
+        [(0, TIMER_ADDED, 7, 1, 0), (0, TIMER_ARMED, 7, 5, 5)],
+        [(5, TIMER_FIRED, 7, 0, 10)],
+        [(10, TIMER_FIRED, 7, 0, NEVER)],
+        [(10, TIMER_ADDED, 8, 1, 0), (10, TIMER_CLEARED, 8, 0, 0)],
+    ):
+        timeline.apply_all(events)
+        versions.append(timeline.timers_version)
+
+    assert sorted(set(versions)) == versions
+
+
+@pytest.mark.parametrize("number", [0, -1, 3])
+def test_that_a_member_that_exists_or_has_no_number_cannot_be_added(number: int) -> None:
+    members = MemberTable([""])
+    members.by_id[3] = MemberState(3, "", 0, 0)
+
+    with pytest.raises(ValueError, match=f"member {number} cannot be added"):
+        members._on_member_added(0, number, 0, 0)

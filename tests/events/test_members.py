@@ -285,6 +285,8 @@ def test_that_members_that_come_go_move_or_are_renamed_or_reordered_are_another_
         ((0, EventKind.MEMBER_ADDED, 2, 1, 1), "member 2 “a” added under member 1"),
         ((0, EventKind.MEMBER_ORIGIN, 2, 3, MemberKind.TARGET), "member 2 is a target on clock 3"),
         ((0, EventKind.MEMBER_SET, 2, Field.PAUSED, 5), "member 2: paused by command 4"),
+        ((0, EventKind.MEMBER_SET, 2, Field.PAUSED, 2), "member 2: paused by command 1"),
+        ((0, EventKind.MEMBER_SET, 2, Field.PAUSED, 1), "member 2: paused"),
         ((0, EventKind.MEMBER_SET, 2, Field.PAUSED, 0), "member 2: not paused"),
         ((0, EventKind.MEMBER_SET, 2, Field.RULES, 1), "member 2: rules “a”"),
         ((0, EventKind.MEMBER_SET, 2, Field.CALLS_LEFT, -1), "member 2: no call limit"),

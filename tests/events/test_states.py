@@ -84,13 +84,14 @@ def test_that_a_clock_is_detached_if_a_mark_of_the_instant_of_its_pause_says_so(
 ) -> None:
     timeline = Timeline([""])
     gone = detached_text("server", "it has ended")
-    timeline.marks = [
-        Mark(4, gone, clock_id=4),
-        Mark(5, "here", clock_id=0),
-        Mark(5, "there", clock_id=2),
-        Mark(5, gone, clock_id=2),
-        Mark(6, gone, clock_id=3),
-    ]
+    for at_ns, text, of in (
+        (4, gone, 4),
+        (5, "here", 0),
+        (5, "there", 2),
+        (5, gone, 2),
+        (6, gone, 3),
+    ):
+        timeline.marks.append(Mark(at_ns, text, of))
     clock = ClockState(clock_id, "server", 1, 1, 1, 0, 0)
     clock.paused, clock.pause_cause, clock.paused_since_ns = paused, cause, 5
 

@@ -95,7 +95,8 @@ def test_that_a_number_whose_row_is_set_again_counts_once() -> None:
     for row in (0, 0, 3, 0):
         rows[5] = row
 
-    assert (rows.count, rows[5]) == (1, 0)
+    twin = rows.copy()
+    assert (rows.count, rows[5]) == (twin.count, twin[5]) == (1, 0)
 
 
 @pytest.mark.parametrize("first", [0, 1, 63, 64, 65])
