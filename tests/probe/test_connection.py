@@ -268,3 +268,20 @@ def test_that_the_user_at_the_other_end_is_known_where_the_system_tells(
         assert module.is_same_user(internet)
         monkeypatch.delattr(socket, "SO_PEERCRED")
         assert module.is_same_user(near)
+
+
+def test_that_who_dials_waits_no_longer_than_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    played = Played()
+    made: list[object] = []
+    sock = played.socket
+    sock.connect = lambda place: made.append((place, played.timeouts[-1]))
+
+    def opened(*kind: int) -> object:
+        made.append(kind)
+        return sock
+
+    stand_in = SimpleNamespace(**{**vars(socket), "socket": opened})
+    monkeypatch.setattr(module, "socket", stand_in)
+
+    assert module.dialled("tcp:127.0.0.1:7").sock is sock
+    assert made == [(socket.AF_INET, socket.SOCK_STREAM), (("127.0.0.1", 7), 2.0)]

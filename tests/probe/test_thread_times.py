@@ -224,7 +224,7 @@ class Files:
         self.opened: list[str] = []
         monkeypatch.setattr(thread_times, "_HAS_TIMES", True)
         monkeypatch.setattr(os, "open", self._open)
-        monkeypatch.setattr(os, "pread", lambda _file, _bytes, _at: self.text)
+        monkeypatch.setattr(os, "pread", lambda _file, most, at: self.text[at:][:most])
         monkeypatch.setattr(os, "close", self._close)
         monkeypatch.setattr(thread_times, "clock_gettime_ns", self._time_ns)
 
