@@ -279,6 +279,30 @@ def test_that_a_timer_that_is_seen_to_repeat_by_its_second_call_counts_the_first
     assert (count.fired, count.expected, count.interval_ns) == (2, 2, 300 * ms)
 
 
+@pytest.mark.parametrize(("next_ms", "expected"), [(98, 3), (100, 2), (150, 2)])
+def test_that_a_coarse_timer_that_is_early_is_expected_from_there_on(
+    next_ms: int, expected: int
+) -> None:
+    log = EventLog()
+    label, tally, ms = log.intern("tick"), CallTally(log), 1_000_000
+    log.append((0, CLOCK_ADDED, 1, 0, log.intern("Qt")))
+    log.append((0, CLOCK_ANCHORED, 1, 0, RATE_DENOMINATOR))
+    log.append((0, TIMER_ADDED, 7, 1, label))
+    log.append((0, TIMER_ORIGIN, 7, 0, TimerKind.INTERVAL_SKIP))
+    log.append((0, TIMER_ARMED, 7, 50 * ms, 50 * ms))
+    log.append((48 * ms, TIMER_FIRED, 7, 0, next_ms * ms))
+    log.append((98 * ms, TIMER_FIRED, 7, 0, (next_ms + 50) * ms))
+    log.append((148 * ms, TIMER_FIRED, 7, 0, (next_ms + 100) * ms))
+    timeline = Timeline(log.strings)
+    timeline.apply_all(log.read().events)
+    tally.update()
+    timeline.set_present(149 * ms)
+
+    # What is skipped is not expected less often.
+    (count,) = tally.timers(timeline)
+    assert (count.fired, count.expected) == (3, expected)
+
+
 def test_that_intervals_that_begin_with_the_late_call_are_counted_from_there() -> None:
     log = EventLog()
     label, tally, ms = log.intern("tick"), CallTally(log), 1_000_000

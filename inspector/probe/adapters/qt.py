@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from ..program import Program, Timer
 
 _MS = 1_000_000
-#: A timer that Qt serves earlier than this was not due when the adapter assumed.
-_EARLY_NS = 50_000_000
 
 
 class QtAdapter(Adapter):
@@ -350,10 +348,11 @@ class QtLoop:
             del self.timers[timer.number]
         else:
             next_ns = due_ns + timer.interval_ms * _MS
-            # While all is in time, Qt need not be asked when it will serve the timer next.
+            # While all is in time, Qt need not be asked when it will serve the timer next. Coarse
+            # timers may be early, and are due an interval after that.
             if timer.is_plain and not timer.interval_ms:
                 next_ns = local_ns
-            elif not timer.is_plain or next_ns <= local_ns or due_ns - local_ns > _EARLY_NS:
+            elif not timer.is_plain or next_ns <= local_ns or local_ns < due_ns:
                 next_ns = self._next_due_ns(timer, local_ns)
             timer.due_ns = next_ns
             if not timer.is_plain:
