@@ -97,11 +97,9 @@ class Requests:
             self._demand(clock, "step_frame")
             program.step_frames(frames, cause)
         elif "local_ns" in params:
-            self._demand(clock, "step_time")
             local_ns = wire.whole(params, "local_ns", 1, 2**60)
             program.clocks.step_to(clock, clock.local_ns() + local_ns, cause)
         elif params.get("to") == "next_timer":
-            self._demand(clock, "step_timer")
             if program.is_call_due:
                 program.step_frames(1, cause)
                 return

@@ -116,6 +116,36 @@ def test_that_a_test_begins_with_nothing_of_the_one_before(looking: Looking) -> 
     assert waits._check_again_s == LAST_S
 
 
+def test_that_a_number_of_a_thread_may_be_that_of_a_later_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started, later = Thread(), Thread()
+    dummy = object.__new__(threading._DummyThread)
+    active: dict[int, object] = {}
+    monkeypatch.setattr(threading, "_active", active)
+    found = {}
+    for known in (started, None):
+        for name, now in (("same", started), ("later", later), ("dummy", dummy), ("gone", None)):
+            active.clear()
+            if now is not None:
+                active[5] = now
+            found[known is started, name] = module._is_in({5: known}, 5)
+    active.clear()
+
+    assert found == {
+        (True, "same"): True,
+        (True, "later"): False,
+        (True, "dummy"): False,
+        (True, "gone"): True,
+        (False, "same"): False,
+        (False, "later"): False,
+        # Python did not begin it.
+        (False, "dummy"): True,
+        (False, "gone"): True,
+    }
+    assert not module._is_in({}, 5)
+
+
 # --------------------------------------------------------------------------------- begun and ended
 
 
@@ -450,6 +480,24 @@ def test_that_reading_lets_no_time_pass_while_others_decide(looking: Looking) ->
     waits.was_read_often()
 
     assert clock.local_ns() == at_ns
+
+
+def test_that_readings_while_time_is_let_pass_let_none_pass(looking: Looking) -> None:
+    waits, clock, skip = looking.waits, looking.clock, looking.waits._skip
+    depth: list[int] = []
+
+    def reading(passed_ns: int) -> None:
+        assert not depth
+        depth.append(passed_ns)
+        waits.was_read_often()
+        depth.pop()
+        skip(passed_ns)
+
+    waits._skip = reading
+    at_ns = clock.local_ns()
+    waits.was_read_often()
+
+    assert clock.local_ns() == at_ns + 1_000_000
 
 
 def test_that_who_is_woken_already_is_not_woken_by_readings(looking: Looking) -> None:
