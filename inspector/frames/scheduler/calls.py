@@ -40,6 +40,8 @@ class ScheduledCall(ABC):
         "target",
     )
 
+    is_paused_itself: bool
+
     def __init__(
         self,
         scheduler: Scheduler,
@@ -54,7 +56,6 @@ class ScheduledCall(ABC):
         self.callback = callback
         self.name = name
         self.is_pending = True
-        self.is_paused_itself = False
         self.number = 0
 
     @property

@@ -79,7 +79,6 @@ class FrameTimer(ScheduledCall):
         self._last_ns = 0 if self.is_paused else scheduler.time_ns
         self._entry: Entry | None = None
         self._slot: Slot | None = None
-        self._first_due_ns = 0
         if record.number:
             self._report_all()
         if self._is_in_every_frame or not self.is_paused:
