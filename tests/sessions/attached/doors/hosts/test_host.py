@@ -7,7 +7,6 @@ import getpass
 import json
 import os
 import re
-import selectors
 import shutil
 import signal
 import socket
@@ -37,7 +36,7 @@ from inspector.sessions.attached.doors.hosts.host import (
     programs_on,
 )
 from inspector.sessions.attached.doors.hosts.line import HostLine
-from inspector.sessions.attached.doors.hosts.records import END, HEARTBEAT_S, SUPERVISOR, Records
+from inspector.sessions.attached.doors.hosts.records import END, SUPERVISOR, Records
 from inspector.sessions.attached.doors.hosts.relay import _LEAVES_S, Relay
 from inspector.sessions.attached.doors.launch import Launch
 from inspector.sessions.attached.session import AttachedSession
@@ -396,18 +395,6 @@ def test_that_a_relay_tells_why_a_program_has_no_probe_each_time_that_changes() 
 
     told = [json.loads(payload)["problem"] for _, payload in said]
     assert told == ["It sleeps.", "It has ended.", ""]
-
-
-def test_that_a_relay_with_nothing_to_say_is_heard_all_the_same() -> None:
-    theirs, ours = socket.socketpair()
-    with theirs, ours, _relay() as (relay, _):
-        theirs.setblocking(False)
-        relay._line = ours
-        relay._selector.register(ours, selectors.EVENT_READ, relay._serve_line)
-        relay._said_s -= HEARTBEAT_S
-        relay._check_time()
-
-        assert theirs.recv(1_000) == relay._records.heartbeat()
 
 
 def test_that_what_a_program_leaves_may_keep_its_outputs_open_for_a_while() -> None:
