@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.calls.blockers import Blocker, BlockerKind
+from inspector.calls.blockers import Blocker, BlockerKind, member_blockers
 from inspector.calls.call import Call, CallId, call_of
 from inspector.calls.dues import DueTimes
 from inspector.commands.clocks import PauseClock, SetRate
@@ -241,7 +241,19 @@ def test_that_everything_that_stops_a_call_is_told_nearest_first(session: Hosted
     assert (found.due_ns, found.session_due_ns) == (None, None)
     assert found.left_ns == pytest.approx(2 * SECOND, abs=20 * MS)
     assert [each.text for each in call(session, "burst").blockers] == texts[3:]
+    waiting = [call(session, name) for name in ("burst", "paint", "fade")]
+    assert [each.waits_for for each in [found, *waiting]] == ["paused itself", "game", "", "game"]
+    scheduler = session.timeline.members.by_id[ours]
+    scale, *_ = member_blockers(session.timeline, scheduler)
+    assert (scale.kind, scale.is_own, scale.member_id) == (BlockerKind.TIME_SCALE, True, ours)
+    after(session, 0.1, ResumeMember(timer.id.number))
+    assert call(session, "Actor.shoot", of="ours").waits_for == "hero"
     assert [each.text for each in call(session, "paint").blockers] == []
+
+
+@pytest.mark.parametrize("call_id", [CallId(7), CallId(7, is_member=True), CallId(0)])
+def test_that_a_call_is_known_by_its_key(call_id: CallId) -> None:
+    assert CallId.of_key(call_id.key) == call_id
 
 
 def test_that_a_call_that_is_gone_is_none(session: HostedSession) -> None:

@@ -14,7 +14,7 @@ from inspector.analysis.evidence import (
     frame_at,
     text_of,
 )
-from inspector.analysis.explain.call_past import CallPast, Moment, PastCall
+from inspector.analysis.explain.call_past import CallPast, PastCall
 from inspector.analysis.explain.last_call import failure_reasons, timer_origin, timer_past
 from inspector.analysis.explain.lateness import LATE_NS, lateness_reasons, ties_before
 from inspector.calls.call import Call, call_of, clock_of, short_site
@@ -74,18 +74,20 @@ class _Gone:
         reasons = [end.reason, *([] if is_member else self._timer_reasons(before, call, end))]
         return Explanation.of_call(call, end.headline, reasons)
 
-    def _ended(self, moment: Moment, headline: str, text: str) -> _End:
-        frame = frame_at(self.timeline, moment.at_ns)
+    def _ended(self, cursor: int, at_ns: int, headline: str, text: str) -> _End:
+        frame = frame_at(self.timeline, at_ns)
         in_frame = "" if frame is None else f" (frame {frame:,})"
-        text = f"{text}, at {format_instant(moment.at_ns)}{in_frame}."
-        return _End(moment.cursor, moment.at_ns, headline, text, frame)
+        text = f"{text}, at {format_instant(at_ns)}{in_frame}."
+        return _End(cursor, at_ns, headline, text, frame)
 
     def _timer_end(self) -> _End | None:
         last, cleared = self.past.last, self.past.cleared
         if cleared is not None:
             site = text_of(self.history, cleared.a)
             who = f"at {short_site(site)}" if site else by_whom(self.timeline, cleared.b)
-            return self._ended(cleared, "It was cleared.", f"It was cleared {who}")
+            return self._ended(
+                cleared.cursor, cleared.at_ns, "It was cleared.", f"It was cleared {who}"
+            )
         if last is None or last.next_ns != NEVER:
             return self._removed_with_clock("It was removed with its branch.")
         late = f", {late_text(last.late_ns)}," if last.late_ns >= LATE_NS else ""
@@ -136,30 +138,30 @@ class _Gone:
             if event[1] in MEMBER_NAMING_KINDS:
                 names.note(event)
             elif event[1] == MEMBER_REMOVED and event[2] in _at_and_above(names, number):
-                return self._removed(Moment(place, event[0], 0, 0), event[2])
+                return self._removed(place, event[0], event[2])
         if names.get(number) is None:
             return None
         return self._removed_with_clock("It was removed with its clock.")
 
-    def _removed(self, moment: Moment, removed_id: int) -> _End:
+    def _removed(self, cursor: int, at_ns: int, removed_id: int) -> _End:
         """Return the end of a member whose own removal, or an ancestor's, is in the log."""
         history, number = self.history, self.past.id.number
-        asked = command_behind(history, moment.cursor, UnscheduleMember)
+        asked = command_behind(history, cursor, UnscheduleMember)
         who = "by the program" if asked is None else f"by {asked[1]}"
-        above = history.state_before(moment.cursor).members.by_id.get(removed_id)
+        above = history.state_before(cursor).members.by_id.get(removed_id)
         if removed_id != number:
             name = f"“{above.name}”" if above is not None else f"member {removed_id}"
             text = f"{name}, which it belonged to, was removed {who}"
-            return self._ended(moment, f"It was removed with {name}.", text)
+            return self._ended(cursor, at_ns, f"It was removed with {name}.", text)
         # A frame timer is removed during its last call.
         is_last = above is not None and above.fields.get(Field.CALLS_LEFT) == 1
         if is_last and any(
-            event[1] in CALLS and event[2] == number and event[0] == moment.at_ns
-            for event in history.events(moment.cursor, moment.cursor + _CALL_AHEAD)
+            event[1] in CALLS and event[2] == number and event[0] == at_ns
+            for event in history.events(cursor, cursor + _CALL_AHEAD)
         ):
             text = "It made its last call and was removed"
-            return self._ended(moment, "It has no calls left.", text)
-        return self._ended(moment, f"It was removed {who}.", f"It was removed {who}")
+            return self._ended(cursor, at_ns, "It has no calls left.", text)
+        return self._ended(cursor, at_ns, f"It was removed {who}.", f"It was removed {who}")
 
     def _removed_with_clock(self, headline: str) -> _End | None:
         history, past = self.history, self.past
@@ -186,7 +188,7 @@ class _Gone:
         above = ", above its clock," if call.clock_id != clock_id else ""
         name = before.clocks[clock_id].name
         text = f"It no longer exists because “{name}”{above} was removed by the program"
-        return self._ended(Moment(place, at_ns, 0, 0), headline, text)
+        return self._ended(place, at_ns, headline, text)
 
     def _unknown(self) -> Reason:
         history, past, timeline = self.history, self.past, self.timeline
