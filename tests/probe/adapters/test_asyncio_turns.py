@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import selectors
 import warnings
 from collections.abc import Iterator
 from math import ceil
-from threading import Thread, get_ident, main_thread
+from threading import Thread, get_ident
 from time import monotonic
 from types import SimpleNamespace
 from typing import Any
@@ -19,11 +18,6 @@ import pytest
 
 from inspector.probe.adapters import asyncio as asyncio_adapter
 from inspector.probe.adapters.asyncio import AsyncioAdapter, LoopHooks
-from inspector.probe.adapters.asyncio_names import (
-    loop_name,
-    name_of_shot,
-    periodic_of_tornado,
-)
 from inspector.probe.clocks import InTurn
 from inspector.probe.kinds import (
     FRAME_BEGAN,
@@ -39,84 +33,9 @@ from inspector.probe.kinds import (
 )
 from inspector.probe.kinds import RATE_DENOMINATOR as D
 from inspector.probe.program import Program
-from tests.probe.adapters.played import Played
+from tests.probe.adapters.asyncio_loops import Asyncio, tick
 
 MS = 1_000_000
-
-
-class Asyncio(Played):
-    """asyncio, and a probe in it; its loops are of type `Loop`.
-
-    Attributes:
-        timeouts_ms: For how long loops have waited.
-        during: Called when a loop waits.
-    """
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        super().__init__(400 * MS)
-        self.timeouts_ms: list[float | None] = []
-        self.loops: list[Any] = []
-        played = self
-
-        class Selector(selectors.DefaultSelector):
-            def select(self, timeout: float | None = None) -> Any:
-                played.timeouts_ms.append(None if timeout is None else round(timeout * 1e3, 6))
-                ready = super().select(0)
-                if not ready and timeout is None:
-                    played.asleep()
-                elif not ready and timeout is not None:
-                    played.now_ns += ceil(max(timeout, 0) * 1e9)
-                return ready
-
-        class Loop(asyncio.SelectorEventLoop):
-            def __init__(self) -> None:
-                super().__init__(Selector())
-                played.loops.append(self)
-
-            def time(self) -> float:
-                return played.now_ns / 1e9
-
-            def run_forever(self) -> None:
-                super().run_forever()
-
-            def close(self) -> None:
-                super().close()
-
-        self.Loop: Any = Loop
-        module: Any = SimpleNamespace(
-            BaseEventLoop=Loop,
-            tasks=asyncio.tasks,
-            futures=asyncio.futures,
-            events=asyncio.events,
-            __spec__=SimpleNamespace(_initializing=True),
-        )
-        self.module = module
-        selector_events: Any = SimpleNamespace(BaseSelectorEventLoop=Loop)
-        monkeypatch.setattr(asyncio_adapter, "when_imported", lambda _, call: call(selector_events))
-        self.adapter = AsyncioAdapter(self.program)
-        self.adapter.installed(module)
-        self.now_ns += 100 * MS
-        self.events.clear()
-
-    def started(self) -> Any:
-        """Return a loop that has been run."""
-        loop = self.Loop()
-        self.turn(loop)
-        return loop
-
-    def turn(self, loop: Any) -> None:
-        """Run a loop for a turn without waiting."""
-        loop.call_soon(loop.stop)
-        loop.run_forever()
-
-    def hooks(self, loop: Any) -> LoopHooks:
-        return self.adapter._loops[loop]
-
-    def of(self, kind: int) -> list[tuple[int, float, float]]:
-        return [(n, a / MS, b / MS) for _, found, n, a, b in self.events if found == kind]
-
-    def named(self, kind: int, place: int) -> list[str]:
-        return [self.program.texts[event[place]] for event in self.events if event[1] == kind]
 
 
 @pytest.fixture
@@ -126,9 +45,6 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Iterator[Asyncio]:
     for loop in found.loops:
         loop.close()
     assert found.adapter.state == "waiting", found.adapter.message
-
-
-def tick(*_: object) -> None: ...
 
 
 GONE = NEVER / MS
@@ -264,95 +180,6 @@ def test_that_calls_are_timers_until_they_are_made_or_cancelled(played: Asyncio)
     later.cancel()
     assert played.count(TIMER_CLEARED) == 3
     assert played.hooks(loop).timers == {}
-
-
-def test_that_sleeps_from_before_an_inspector_are_named_after_their_tasks(played: Asyncio) -> None:
-    async def inner() -> None:
-        await asyncio.sleep(0.05)
-
-    async def outer() -> None:
-        await inner()
-
-    loop = played.Loop()
-    played.program.hide("asyncio")
-    played.program.emit = None
-    tasks = [loop.create_task(outer(), name=name) for name in ("outer", "boss")]
-    loop.call_later(0.06, tick, "x")
-    future = loop.create_future()
-    loop.call_later(0.07, asyncio.futures._set_result_unless_cancelled, future, None)  # type: ignore[attr-defined]
-    played.turn(loop)
-    played.attach()
-    played.adapter.attached()
-    list(played.adapter.keyframe(played.hooks(loop).clock))
-    for task in tasks:
-        task.cancel()
-    played.turn(loop)
-
-    names = [name.rpartition(".")[2] for name in played.named(TIMER_ADDED, 4)]
-    assert sorted(names) == ["outer", "outer (boss)", "sleep", "tick"]
-    places = dict(zip(names, played.named(TIMER_ORIGIN, 3), strict=True))
-    # Where the program awaits asyncio's sleep.
-    line = inner.__code__.co_firstlineno + 1
-    assert places["outer"] == places["outer (boss)"]
-    assert places["outer"].startswith(f"{__file__}:{line} in ")
-    assert places["tick"].startswith(f"{__file__}:{tick.__code__.co_firstlineno} ")
-    assert places["sleep"] == ""
-
-
-def test_that_a_loop_is_named_after_its_thread() -> None:
-    names: list[str] = []
-
-    def work() -> None:
-        names.append(loop_name(SimpleNamespace(_thread_id=None)))
-        names.append(loop_name(SimpleNamespace(_thread_id=main_thread().ident)))
-        names.append(loop_name(SimpleNamespace(_thread_id=-1)))
-
-    thread = Thread(target=work, name="worker")
-    thread.start()
-    thread.join()
-
-    assert names == ["asyncio loop (worker)", "asyncio loop", "asyncio loop"]
-    assert loop_name(SimpleNamespace()) == "asyncio loop"
-
-
-class QAsyncioHandle:
-    """A handle of PySide6.QtAsyncio, which a single shot of Qt calls."""
-
-    _args = ()
-
-    def __init__(self) -> None:
-        self._callback, self._loop = tick, None
-
-    def shot(self) -> Any:
-        def run() -> None:
-            self._callback()
-
-        return run
-
-
-def test_that_a_shot_of_qts_loop_is_named_after_what_its_handle_calls(
-    played: Asyncio, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shot = QAsyncioHandle().shot()
-    assert name_of_shot(played.program, shot).startswith("QAsyncioHandle.")
-    played.program.adapters["asyncio"] = played.adapter
-    monkeypatch.setattr(played.adapter.names, "current_task", lambda _: None)
-
-    assert name_of_shot(played.program, shot) == "tick"
-    assert name_of_shot(played.program, tick) == "tick"
-
-
-@pytest.mark.parametrize("module", ["tornado.ioloop", "tornado.web"])
-@pytest.mark.parametrize("attributes", [{"callback_time": 20.0}, {}])
-def test_that_a_periodic_callback_of_tornado_is_known(
-    module: str, attributes: dict[str, float]
-) -> None:
-    periodic = type("Periodic", (), {"__module__": module, "_run": tick, **attributes})()
-    called = SimpleNamespace(func=periodic._run)
-    found = periodic_of_tornado(SimpleNamespace(_args=(called,)))
-
-    assert found is (periodic if attributes and module == "tornado.ioloop" else None)
-    assert periodic_of_tornado(SimpleNamespace(_args=())) is None
 
 
 def test_that_a_call_without_a_delay_is_an_error_as_ever(played: Asyncio) -> None:
@@ -772,11 +599,16 @@ def test_that_a_loop_reads_the_machines_time_until_its_clock_changes(played: Asy
     adapter.learn(asyncio.base_events)
     loop = asyncio.SelectorEventLoop()
     hooks = LoopHooks(adapter, loop, "loop")
-    for _ in range(2):
-        hooks.install()
+    hooks.install()
     select = vars(loop._selector)["select"]  # type: ignore[attr-defined]
-    # It is followed once.
-    assert "following_select" not in str(select.__closure__[-1].cell_contents)
+    # It is followed once, and not when it is gone.
+    hooks.install()
+    assert vars(loop._selector)["select"] is select  # type: ignore[attr-defined]
+    hooks.loop, hooks._is_installed = (lambda: None), False
+    hooks.install()
+    hooks._read_local_time()
+    assert not hooks._is_installed
+    hooks.loop = lambda: loop
     assert vars(loop)["time"] is monotonic
     adapter.program.clocks.set_rate(hooks.clock, D // 2)
     assert vars(loop)["time"] is not monotonic
