@@ -167,9 +167,10 @@ class RefreshTimer(QObject):
         self._armed_from_ns = 0  # The earliest instant for the refresh that the timer was armed for
         self._is_due = False
         self._followers: list[Follower] = []
-        self._pieces: deque[tuple[QObject, Callable[[], object]]] = deque()
+        # The owners, what refreshes, and whether it can wait
+        self._pieces: deque[tuple[QObject, Callable[[], object], bool]] = deque()
         self.is_moving = False
-        self._later: list[tuple[QObject, Callable[[], object]]] = []
+        self._later: list[tuple[QObject, Callable[[], object], bool]] = []
         self._rest = self._make_timer(self._end_moves)
         self._rest.setInterval(_REST_MS)
         self._timer = self._make_timer(self._become_due)
@@ -365,9 +366,9 @@ class RefreshTimer(QObject):
         If it can wait, its turn comes when the user is not moving anything.
         """
         if can_wait and self.is_moving:
-            self._later.append((owner, refresh))
+            self._later.append((owner, refresh, True))
             return
-        self._pieces.append((owner, refresh))
+        self._pieces.append((owner, refresh, can_wait))
         if not self._next_turn.isActive():
             self._next_turn.start(0)
 
@@ -376,6 +377,9 @@ class RefreshTimer(QObject):
         self._rest.start()
         if not self.is_moving:
             self.is_moving = True
+            # What was queued and can wait would make the first picture late.
+            self._later += [each for each in self._pieces if each[2]]
+            self._pieces = deque(each for each in self._pieces if not each[2])
             self.moving_changed.emit(True)
 
     @Slot()
@@ -383,8 +387,8 @@ class RefreshTimer(QObject):
         self.is_moving = False
         self.moving_changed.emit(False)
         later, self._later = self._later, []
-        for each in later:
-            self.queue_turn(*each)
+        for owner, refresh, can_wait in later:
+            self.queue_turn(owner, refresh, can_wait=can_wait)
 
     @Slot()
     def _become_due(self) -> None:
@@ -405,7 +409,7 @@ class RefreshTimer(QObject):
         try:
             while self._pieces or self._is_due:
                 if self._pieces:
-                    self._refresh_one(*self._pieces.popleft())
+                    self._refresh_one(*self._pieces.popleft()[:2])
                 else:
                     self._is_due = False
                     self.due.emit()
