@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 import stat
 import tempfile
@@ -13,9 +14,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 
 from inspector.commands.clocks import PauseClock, ResumeClock
+from inspector.commands.command import Capability
 from inspector.commands.scene import Undo
 from inspector.commands.transport import Hold, Run
 from inspector.errors import ArgumentError
@@ -24,6 +27,7 @@ from inspector.remote.mcp_server import Tools
 from inspector.remote.methods import BAD_PARAMS, NOT_A_REQUEST
 from inspector.remote.opened import ConnectedClient, OpenSession
 from inspector.remote.request_handler import NOT_YET, Later, RequestHandler, Worker
+from inspector.sessions.session import SessionPhase
 from tests.remote.stand_ins import Asked, refusal
 
 # ------------------------------------------------------------- what clients hold in a session
@@ -311,3 +315,189 @@ def test_that_a_system_without_unix_sockets_is_named(monkeypatch: pytest.MonkeyP
     handler: Any = None
     with pytest.raises(ArgumentError, match="--stdio"):
         serving._serve_unix(handler, Path("socket"), StringIO())
+
+
+class _Command(msgspec.Struct):
+    """A command that is played."""
+
+    capability: Any = "x"
+    form: dict[str, object] = msgspec.field(default_factory=lambda: {"command": "Do", "a": 1})
+
+    def sentence(self, _timeline: object) -> str:
+        return "do it"
+
+    def problem(self) -> str:
+        return ""
+
+    def as_values(self) -> dict[str, object]:
+        return self.form
+
+
+def _record(number: int, refusal: str = "", **form: object) -> SimpleNamespace:
+    values = {"command": "Do", "a": 1, "b": 2, **form}
+    return SimpleNamespace(
+        number=number, refusal=refusal, form=json.dumps(values), text="it is done", at_ns=9
+    )
+
+
+def _submitting(kind: str = "scene", **has: object) -> tuple[Any, Any]:
+    session = SimpleNamespace(
+        timeline=SimpleNamespace(commands=[_record(4)]),
+        capabilities={"x"},
+        why_not=lambda _capability: "",
+        status=SimpleNamespace(phase=SessionPhase.RUNNING),
+        is_recorded=False,
+        asked=[],
+        **has,
+    )
+    session.submit = session.asked.append
+    session.refresh = lambda: session.asked.append("refresh")
+    asked: Any = Asked(session, kind)
+    asked.noted = []
+    asked.opened.note = lambda *given, was_running: asked.noted.append((*given, was_running))
+    return asked, session
+
+
+@pytest.mark.parametrize(
+    ("why", "told"),
+    [("", f"a capture cannot {Capability.FIRE.value}"), ("It is closed", "It is closed")],
+)
+def test_that_what_a_session_cannot_is_refused_with_the_reason(why: str, told: str) -> None:
+    asked, session = _submitting("capture")
+    session.why_not = lambda _capability: why
+    command: Any = _Command(Capability.FIRE)
+    session.capabilities = ()
+    text = refusal(lambda: request_handler.submit(asked, 0, 1.0, command))
+    assert text == f"Could not do it: {told}."
+
+
+@pytest.mark.parametrize("was_running", [True, False])
+def test_that_the_answer_to_a_command_is_its_own_record(*, was_running: bool) -> None:
+    asked, session = _submitting()
+    if not was_running:
+        session.status.phase = SessionPhase.HELD
+    command: Any = _Command()
+    later = request_handler.submit(asked, 0, 7.0, command)
+    assert (later.timeout_s, session.asked) == (7.0, [command])
+    assert later.poll() is NOT_YET
+    commands = session.timeline.commands
+    commands += [_record(5, a=2), SimpleNamespace(number=6, form="", refusal="")]
+    assert later.poll() is NOT_YET
+    assert session.asked == [command, "refresh", "refresh"]
+    commands += [_record(7), _record(8)]
+    for _ in range(2):
+        assert later.poll() == {"number": 7, "text": "it is done", "at_ns": 9}
+    assert asked.noted == [(asked.client, command, 7, was_running)]
+    commands[3] = _record(7, refusal="no.")
+    later = request_handler.submit(asked, 0, 7.0, command)
+    commands += [_record(9, refusal="It is over.")]
+    assert refusal(later.poll) == "Could not it is done: It is over."
+
+
+def test_that_the_first_command_of_a_session_is_found_too() -> None:
+    asked, session = _submitting()
+    session.timeline.commands.clear()
+    later = request_handler.submit(asked, 0, 7.0, _Command())  # type: ignore[arg-type]
+    session.timeline.commands.append(_record(1))
+    assert later.poll()["number"] == 1  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("command", "before", "after"),
+    [
+        (Hold(), SessionPhase.RUNNING, SessionPhase.HELD),
+        (Run(), SessionPhase.HELD, SessionPhase.RUNNING),
+    ],
+)
+def test_that_a_program_has_a_second_to_follow(
+    monkeypatch: pytest.MonkeyPatch, command: Hold | Run, before: SessionPhase, after: SessionPhase
+) -> None:
+    now_s = 50.0
+    monkeypatch.setattr(request_handler, "time", SimpleNamespace(monotonic=lambda: now_s))
+
+    def submitted() -> tuple[Any, Any]:
+        asked, session = _submitting()
+        session.capabilities = {command.capability}
+        session.status.phase = before
+        later = request_handler.submit(asked, 0, 7.0, command)
+        values: Any = command.as_values()
+        session.timeline.commands.append(_record(5, **values))
+        return later, session
+
+    later, session = submitted()
+    assert later.poll() is NOT_YET
+    now_s += 0.9
+    assert later.poll() is NOT_YET
+    assert session.asked == [command, "refresh", "refresh"]
+    now_s += 0.1
+    assert later.poll()["number"] == 5
+    later, session = submitted()
+    session.status.phase = after
+    assert later.poll()["number"] == 5
+    later, session = submitted()
+    session.is_recorded = True
+    assert later.poll()["number"] == 5
+    later, session = submitted()
+    session.status.phase = SessionPhase.STEPPING
+    assert later.poll() is NOT_YET
+
+
+def test_that_clients_are_numbered() -> None:
+    with closing(RequestHandler()) as handler:
+        assert [handler.connect(len).name for _ in range(2)] == ["client 1", "client 2"]
+
+
+@pytest.mark.parametrize(
+    ("own", "number", "found"),
+    [("me", 0, 3), ("other", 0, 4), ("me", 2, 2), ("me", 9, None), ("nobody", 0, 4)],
+)
+def test_that_the_newest_session_is_that_of_the_client(
+    own: str, number: int, found: int | None
+) -> None:
+    me, other, nobody = _client("me"), _client("other"), _client("nobody")
+    owners = [me, other, me, other]
+    with closing(RequestHandler()) as handler:
+        sessions: Any = {n: SimpleNamespace(number=n, owner=o) for n, o in enumerate(owners, 1)}
+        handler.sessions = sessions
+        client = {"me": me, "other": other, "nobody": nobody}[own]
+        session = handler.found(client, number)
+        assert (None if session is None else session.number) == found
+        assert handler.none_text(9) == "There is no session 9; open are: 1, 2, 3, 4."
+        handler.sessions = {}
+        assert handler.none_text(0) == "There is no session; open are: none."
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ([], "A request is an object"),
+        ({}, "“jsonrpc” must be"),
+        ({"jsonrpc": "2.0", "id": True, "method": "x"}, "“id” must be"),
+        ({"jsonrpc": "2.0", "id": [], "method": "x"}, "“id” must be"),
+        ({"jsonrpc": "2.0", "method": 5}, "“method” must be"),
+        ({"jsonrpc": "2.0", "method": "x", "params": []}, "“params” must be"),
+        ({"jsonrpc": "2.0", "method": "x"}, ""),
+        ({"jsonrpc": "2.0", "method": "x", "id": None, "params": {}}, ""),
+    ],
+)
+def test_that_what_is_no_request_is_told_why(message: object, told: str) -> None:
+    assert request_handler._problem(message).startswith(told)
+    assert bool(request_handler._problem(message)) is bool(told)
+
+
+@pytest.mark.parametrize(
+    ("parts", "lines"),
+    [
+        ([b"a\nb", b"c\n\n \nd"], [b"a", b"bc", b"d"]),
+        ([b"12345", b"678\n9\n"], [b"12345678", b"9"]),
+        ([b"12345", b"6789", b"x\ny\n"], [b"123456789", b"y"]),
+        ([b"1234567890", b"12345678901"], [b"1234567890"]),
+        ([b"123456789\n", b"z"], [b"123456789", b"z"]),
+    ],
+)
+def test_that_lines_are_cut_where_they_end_or_are_too_long(
+    monkeypatch: pytest.MonkeyPatch, parts: list[bytes], lines: list[bytes]
+) -> None:
+    monkeypatch.setattr(request_handler, "MOST_BYTES", 8)
+    left = iter([*parts, b""])
+    assert list(request_handler.lines_of(lambda _count: next(left))) == lines
