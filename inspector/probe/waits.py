@@ -471,9 +471,8 @@ class Waits:
             for name in awaited:
                 self.passed_for[name] = self.passed_for.get(name, 0) + passed_ns
             reached_ns = local_ns + passed_ns
-            if target_ns is not None and target_ns <= reached_ns:
-                reached_ns = target_ns
-                self._check_again_s = 0.0
+            if target_ns is not None:
+                reached_ns = min(reached_ns, target_ns)
             self._let_pass(local_ns, reached_ns)
             local_ns = reached_ns
         if target_ns is not None:
