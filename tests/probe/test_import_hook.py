@@ -161,6 +161,15 @@ def test_that_a_module_whose_import_has_begun_is_told_of_when_another_is_looked_
     assert told == ["slow_engine"]
 
 
+def test_that_the_hook_is_asked_before_all_other_finders(folder: Path) -> None:
+    (folder / "engine_first.py").touch()
+    for _ in range(2):
+        when_imported("engine_first", lambda _module: None)
+
+    assert sys.meta_path[0] is import_hook._finder
+    assert sys.meta_path.count(import_hook._finder) == 1
+
+
 def test_that_a_module_is_made_and_executed_within_its_context_and_told_of_outside() -> None:
     finder = import_hook._Finder()
     inside: list[int] = []

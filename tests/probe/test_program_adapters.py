@@ -207,9 +207,19 @@ def test_that_a_child_has_locks_of_its_own(played: Played) -> None:
 # ----------------------------------------------------------------------------------------- waiting
 
 
-def test_that_a_loop_that_is_held_pumps_until_it_goes_on(played: Played) -> None:
+def test_that_a_loop_that_is_held_pumps_until_it_goes_on(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program, own = played.program, played.program.own_clock
     pumped: list[int] = []
+    waits_s: list[float | None] = []
+
+    def wait(_woken: object, seconds: float | None) -> None:
+        waits_s.append(seconds)
+        if seconds is None:
+            played.resume()
+
+    monkeypatch.setattr(module, "_wait", wait)
 
     def pump() -> None:
         pumped.append(1)
@@ -220,7 +230,11 @@ def test_that_a_loop_that_is_held_pumps_until_it_goes_on(played: Played) -> None
     assert pumped == []
     played.hold()
     program.wait_while_held(own, pump)
-    assert len(pumped) == 3
+    # The third has let it go on.
+    assert (len(pumped), waits_s) == (3, [0.01, 0.01])
+    played.hold()
+    program.wait_while_held(own)
+    assert waits_s == [0.01, 0.01, None]
     # In virtual time only waits are held.
     played.hold()
     program.waits = SimpleNamespace()  # type: ignore[assignment]

@@ -129,7 +129,7 @@ def test_that_a_timer_that_fires_while_all_are_described_is_gone(played: Played)
     played.program.extend = lambda events: played.program.forget(events[0][2])
     list(played.program.described_again())
 
-    assert [subject for _, _, subject, *_ in told(played, TIMER_CLEARED)] == [1, 3]
+    assert [event[2:] for event in told(played, TIMER_CLEARED)] == [(1, 0, 0), (3, 0, 0)]
 
 
 def test_that_a_removed_clock_takes_its_timers_along(played: Played) -> None:
@@ -199,7 +199,7 @@ def test_that_what_a_loop_asks_for_is_told_when_it_changes(played: Played) -> No
         program.phase_ended(loop, 2, 4)
         program.frame_ended(loop)
 
-    assert [a for *_, a, _ in told(played, LOOP_ASKED)] == [10, 20, 0]
+    assert [event[3:] for event in told(played, LOOP_ASKED)] == [(10, 0), (20, 0), (0, 0)]
     assert [rest for _, _, *rest in told(played, PHASE_ENDED)] == [[2, n, 4] for n in range(5)]
     assert [rest for _, _, *rest in told(played, DELTA_CUT)] == [[loop.number, 3, 0]] * 5
 
@@ -416,3 +416,22 @@ def test_that_a_call_of_the_next_frame_is_one_that_is_due(
         program.pause(loop)
 
     assert program.is_call_due is is_due
+
+
+def test_that_a_timer_is_cleared_by_its_adapter_where_it_has_one(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = played.program
+    adapter = Adapter(program)
+    cleared: list[tuple[object, int]] = []
+
+    def clear(_clock: object, timer: object, cause: int) -> None:
+        cleared.append((timer, cause))
+
+    monkeypatch.setattr(adapter, "clear_timer", clear)
+    plain = program.timer(program.clock("plain"), "tick", 0, 5)
+    timer = program.timer(program.clock("loop", adapter=adapter), "tick", 0, 5)
+    for each in (plain, timer):
+        program.clear_timer(each, 3)
+
+    assert cleared == [(timer, 3)]

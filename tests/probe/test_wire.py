@@ -68,6 +68,12 @@ def test_that_an_announced_length_takes_no_memory() -> None:
     assert len(reader._bytes) < 100
 
 
+def test_that_a_frame_may_be_as_long_as_is_allowed() -> None:
+    assert FrameReader().feed(struct.pack("<IB", wire.MAX_FRAME_BYTES, wire.JSON)) == []
+    with pytest.raises(WireError, match="too large"):
+        FrameReader().feed(struct.pack("<IB", wire.MAX_FRAME_BYTES + 1, wire.JSON))
+
+
 @pytest.mark.parametrize(("length", "kind"), [(0, wire.JSON), (0, 9), (1, 9), (1, 0)])
 def test_that_a_frame_without_a_kind_is_refused(length: int, kind: int) -> None:
     with pytest.raises(WireError, match="not a frame") as caught:
