@@ -43,6 +43,7 @@ from inspector.tokens import size_by_height, size_by_width
 
 from ..kit.fonts import small_font, text_scale
 from ..kit.guards import guarded
+from ..kit.throttled_refresh import single_shot
 from ..plotting.shared_view import SharedView
 from ..selected.commands import rate_command
 from ..session.bridge import Selection, SelectionKind
@@ -66,6 +67,11 @@ _WIDEST_HEADER: Final = 400
 _EDGE: Final = 8
 _BAR_WIDTH: Final = 10
 _BAR_PAD: Final = 2
+#: While time passes, lanes that have come are shown after one refresh for each this many rows: all
+#: are arranged anew, which takes as long as a picture for every few hundred.
+_ROWS_PER_REFRESH: Final = 250
+#: Milliseconds after which they are shown at the latest.
+_CATCH_UP_MS: Final = 2_000
 #: Share of the view by which it must have moved before lanes are folded away again.
 _FAR: Final = 0.2
 
@@ -127,6 +133,9 @@ class LaneSurface(QAbstractScrollArea):
         self._states_at = (0, 0)
         self._rows_version = -1
         self.keeps_rows = False  # Whether lanes are left out for now that have come
+        self._refreshes = 0  # How many there were since the rows were arranged
+        # No refresh may follow that has left out lanes.
+        self._catch_up = single_shot(self, self._fold_away, _CATCH_UP_MS)
         self._quiet: frozenset[Lane] = frozenset()
         self._quiet_at = (0.0, 0.0)
         self._header_width: int | None = None
@@ -174,7 +183,8 @@ class LaneSurface(QAbstractScrollArea):
         """Show what is new; texts of what runs are updated only with ``has_texts``."""
         self.text_turn += has_texts
         self.view.read_new_frames()
-        window = self._fold_away()
+        self._refreshes += 1
+        window = self._fold_away(is_rare=has_texts)
         self._follow_pointer(has_texts=has_texts)
         changed = self.viewport().rect()
         is_other_past, self._drawn_past = self.past is not self._drawn_past, self.past
@@ -188,11 +198,14 @@ class LaneSurface(QAbstractScrollArea):
             changed.setLeft(window.left)
         self.viewport().update(changed)
 
-    def _fold_away(self) -> LaneWindow:
+    def _fold_away(self, *, is_rare: bool = True) -> LaneWindow:
         """Arrange the rows again if there are others, or lanes come into view or leave it."""
         window = self.lane_window()
         if self._rows_version != self.store.version and not self.keeps_rows:
-            self.arrange_rows()
+            if is_rare or self._refreshes * _ROWS_PER_REFRESH >= len(self.rows.rows):
+                self.arrange_rows()
+            elif not self._catch_up.isActive():
+                self._catch_up.start()
             return window
         low, high = self._quiet_at
         # Only now and then: rows that come and go all the time are hard to read.
@@ -210,7 +223,8 @@ class LaneSurface(QAbstractScrollArea):
         return frozenset(each for each in quiet if each.key != self.chosen_key)
 
     def arrange_rows(self) -> None:
-        self._rows_version = self.store.version
+        self._rows_version, self._refreshes = self.store.version, 0
+        self._catch_up.stop()
         self._quiet = self._quiet_lanes()
         self._place_rows()
 

@@ -141,6 +141,9 @@ class _Rows:
         return [row, *kept]
 
     def _rows_below(self, number: int, lanes: list[Lane], depth: int) -> list[LaneRow]:
+        if not lanes:
+            # As of most clocks of a program that has thousands.
+            return []
         if self._choices.words:
             # Lanes that match a filter are not folded away.
             return [self._row(lane, depth) for lane in lanes if self._is_wanted(lane.label)]

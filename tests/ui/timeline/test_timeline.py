@@ -40,6 +40,7 @@ from tests.ui.shell import Shell
 from ui.kit.theme import ColorRole, Theme
 from ui.plotting.sheet_painter import theme_colors
 from ui.session.bridge import Selection, SessionBridge
+from ui.timeline import lane_surface
 from ui.timeline.lane_canvas import LaneCanvas
 from ui.timeline.lane_headers import HeaderState, name_end, name_font, name_left
 from ui.timeline.lane_names import shortened_name
@@ -131,6 +132,36 @@ def drag(widget: QWidget, start: QPoint, end: QPoint, held: Qt.KeyboardModifier)
 def test_that_lanes_come_in_the_order_of_the_clock_tree(panel: TimelinePanel) -> None:
     assert labels(panel.canvas) == ["root", "hero", "game", "spawn", "enemies", "boss"]
     assert [row.depth for row in panel.canvas.rows.rows] == [0, 1, 1, 2, 2, 3]
+
+
+def test_that_lanes_that_come_among_thousands_are_shown_a_few_refreshes_later(
+    panel: TimelinePanel,
+    bridge: SessionBridge,
+    session: LanesSession,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    canvas = panel.canvas
+    monkeypatch.setattr(lane_surface, "_ROWS_PER_REFRESH", len(canvas.rows.rows) / 2)
+
+    def shows(name: str, *, is_running: bool = True) -> bool:
+        session.play(20)
+        bridge.refresh_now()
+        panel._read(session.history)
+        canvas.refresh(has_texts=not is_running)
+        return name in labels(canvas)
+
+    canvas.arrange_rows()
+    session.root.child("first")
+    assert [shows("first") for _ in range(3)] == [False, True, True]
+    session.root.child("second")
+    assert not shows("second")
+    # What stands still has time enough, and no refresh may follow.
+    assert shows("second", is_running=False)
+    session.root.child("third")
+    assert not shows("third")
+    canvas._catch_up.timeout.emit()
+    assert "third" in labels(canvas)
+    assert not canvas._catch_up.isActive()
 
 
 def test_that_marks_have_a_lane_when_it_is_asked_for(
