@@ -1,0 +1,327 @@
+"""A link to a probe turn by turn, with a connection and a server that are played."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from inspector.probe.wire import (
+    EVENTS,
+    HELLO_NS,
+    JSON,
+    PING_NS,
+    UNKNOWN_METHOD,
+    WireError,
+    answer,
+    notification,
+    packed_events,
+    packed_json,
+    request,
+    unpacked_json,
+)
+from inspector.sessions.attached import link as link_module
+from inspector.sessions.attached.connections import ConnectionClosedError
+from inspector.sessions.attached.link import Batch, Notification, ProbeLink, Unable
+from inspector.vocabulary import MARK
+
+_BEGAN_NS = 50_000_000_000
+
+
+class _Played:
+    """A connection and a server in one, and the clock of both."""
+
+    text, host, peer_pid = "played", "", 7
+
+    def __init__(self) -> None:
+        self.time_ns = _BEGAN_NS
+        self.comes: list[tuple[int, list[tuple[int, bytes]]]] = []
+        self.sent: list[dict[str, Any]] = []
+        self.news: list[tuple[object, int]] = []
+        self.waiting_bytes = 0
+        self.told = self.woken = self.received = 0
+        self.is_broken = False
+
+    def now_ns(self) -> int:
+        return self.time_ns
+
+    def send(self, kind: int, payload: bytes) -> None:
+        assert kind == JSON
+        if self.is_broken:
+            message = "it is gone"
+            raise ConnectionClosedError(message)
+        self.sent.append(unpacked_json(payload))
+
+    def receive(self, _timeout_s: float) -> list[tuple[int, bytes]]:
+        self.received += 1
+        passed_ns, messages = self.comes.pop(0) if self.comes else (0, [])
+        self.time_ns += passed_ns
+        return messages
+
+    def wake(self) -> None:
+        self.woken += 1
+
+    def put(self, news: object, size: int = 0) -> None:
+        self.news.append((news, size))
+
+    def on_news(self) -> None:
+        self.told += 1
+
+
+def _linked() -> tuple[Any, _Played]:
+    played = _Played()
+    link = ProbeLink(played, played)  # type: ignore[arg-type]
+    link._early = None
+    return link, played
+
+
+def _message(**values: object) -> tuple[int, bytes]:
+    return JSON, packed_json({"jsonrpc": "2.0", **values})
+
+
+def _turn(link: Any, played: _Played, passed_ns: int, *messages: tuple[int, bytes]) -> list[Any]:  # noqa: ANN401
+    played.comes.append((passed_ns, list(messages)))
+    played.sent.clear()
+    link._turn()
+    return played.sent[:]
+
+
+def test_that_what_was_received_is_acknowledged_in_intervals() -> None:
+    link, played = _linked()
+    link._pinged_ns += 10 * PING_NS
+    batch = packed_events([(1, MARK, 0, 0, 0)] * 3)
+    interval_ns = link_module._ACK_NS
+    assert _turn(link, played, interval_ns) == []
+    assert _turn(link, played, 0, (EVENTS, batch)) == [notification("Events.ack", {"events": 3})]
+    assert played.news == [(Batch(link, batch, played.time_ns), 0)]
+    assert _turn(link, played, interval_ns - 1, (EVENTS, batch)) == []
+    assert _turn(link, played, 1) == [notification("Events.ack", {"events": 6})]
+    assert _turn(link, played, interval_ns) == []
+
+
+def test_that_the_program_is_pinged_and_its_silence_noticed() -> None:
+    link, played = _linked()
+    link._pinged_ns += 1
+    assert _turn(link, played, PING_NS // 2) == []
+    sent = _turn(link, played, 1)
+    assert sent == [notification("Link.ping", {"n": played.time_ns})]
+    link._pinged_ns = 1 << 62
+    link._heard_ns = played.time_ns
+    silent = []
+    for passed_ns, messages in (
+        (link_module._QUIET_NS, []),
+        (1, []),
+        (1, []),
+        (1, [_message(method="Link.pong", params={})]),
+        # So long a turn says nothing: this process itself stood still.
+        (link_module._SUSPENDED_NS + 1, []),
+        (link_module._SUSPENDED_NS, []),
+        (1, []),
+    ):
+        _turn(link, played, passed_ns, *messages)
+        silent.append(link.is_silent)
+    assert silent == [False, True, True, False, False, False, True]
+    assert played.told == 3
+
+
+def test_that_a_session_that_takes_too_little_lets_the_program_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    slept: list[float] = []
+    link, played = _linked()
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        played.time_ns += 2 * link_module._QUIET_NS
+
+    monkeypatch.setattr(link_module, "time", SimpleNamespace(sleep=sleep))
+    most = link_module._MOST_WAITING_BYTES
+    played.waiting_bytes = most + 1
+    link._turn()
+    assert (slept, played.received, link.is_silent) == ([link_module._TURN_S], 0, False)
+    played.waiting_bytes = most
+    link._turn()
+    assert (len(slept), played.received) == (1, 1)
+
+
+def test_that_clocks_are_compared_now_and_then() -> None:
+    link, played = _linked()
+    asked: list[int] = []
+    link._ask_for_time = lambda: asked.append(played.time_ns)
+    every_ns = link_module._FOLLOWED_EVERY_NS
+    link._turn()
+    assert asked == []
+    link._error_ns, link._compared_ns = 1, played.time_ns
+    for passed_ns in (every_ns - 1, 1, every_ns - 1):
+        _turn(link, played, passed_ns)
+    assert asked == [_BEGAN_NS + every_ns]
+
+
+def test_that_requests_are_numbered_and_their_answers_told_once() -> None:
+    link, played = _linked()
+    told: list[tuple[object, str]] = []
+    link.request("Clock.pause", {"clock": 1}, lambda *what: told.append(what))
+    link.request("Events.keyframe", {})
+    assert played.woken == 2
+    assert _turn(link, played, 0) == [
+        request(1, "Clock.pause", {"clock": 1}),
+        request(2, "Events.keyframe", {}),
+    ]
+    good = (JSON, packed_json(answer(1, {"x": 1})))
+    _turn(link, played, 0, good, good, (JSON, packed_json(answer(2, {}))))
+    ((answered, _),) = played.news
+    assert (answered.result, answered.refusal) == ({"x": 1}, "")  # type: ignore[attr-defined]
+    answered.done({"x": 1}, "")  # type: ignore[attr-defined]
+    assert told == [({"x": 1}, "")]
+    link.request("Clock.pause", {"clock": 1}, lambda *what: told.append(what))
+    _turn(link, played, 0)
+    _turn(link, played, 0, _message(id=3, error={"code": 1, "message": "No."}))
+    assert (played.news[1][0].result, played.news[1][0].refusal) == ({}, "No.")  # type: ignore[attr-defined]
+
+
+def test_that_messages_are_answered_or_passed_on() -> None:
+    link, played = _linked()
+    sent = _turn(
+        link,
+        played,
+        0,
+        _message(id=9, method="Do.this", params={}),
+        _message(method="Link.ping", params={"n": 4}),
+        _message(method="Link.pong", params={}),
+    )
+    assert (sent[0]["id"], sent[0]["error"]["code"]) == (9, UNKNOWN_METHOD)
+    assert sent[1:] == [notification("Link.pong", {"n": 4})]
+    assert played.news == []
+    kind, payload = _message(method="Cost.is", params={"a": "b\x1bc", "d": ["\x1b"], "e": 5})
+    _turn(link, played, 0, (kind, payload))
+    ((news, size),) = played.news
+    assert size == len(payload)
+    assert isinstance(news, Notification)
+    assert (news.method, news.params) == ("Cost.is", {"a": "b�c", "d": ["�"], "e": 5})
+    with pytest.raises(link_module._FinishedError):
+        _turn(link, played, 0, _message(method="Link.bye", params={"reason": "it is done"}))
+    assert link._bye == "it is done"
+
+
+@pytest.mark.parametrize("is_broken", [False, True])
+def test_that_the_inspector_says_goodbye_where_it_can(*, is_broken: bool) -> None:
+    link, played = _linked()
+    played.is_broken = is_broken
+    link.end("enough")
+    with pytest.raises(link_module._FinishedError, match="enough"):
+        link._turn()
+    assert played.sent == ([] if is_broken else [notification("Link.bye", {"reason": "enough"})])
+    assert (played.woken, played.received) == (1, 0)
+
+
+def test_that_news_before_a_program_is_introduced_are_kept_and_counted() -> None:
+    link, played = _linked()
+    link._early = []
+    batch = packed_events([(1, MARK, 0, 0, 0)])
+    payload = _message(method="Cost.is", params={})
+    _turn(link, played, 0, (EVENTS, batch), payload)
+    assert played.news == []
+    assert link._early_bytes == len(batch) + len(payload[1])
+    assert link.is_new
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_that_what_sends_nothing_at_first_is_no_probe(*, ends: bool) -> None:
+    link, played = _linked()
+    if ends:
+        link.end("enough")
+    played.comes = [(HELLO_NS, []), (1, []), (0, [])]
+    with pytest.raises(ConnectionClosedError, match="it sent nothing"):
+        link.shake_hands("token", dials=False)
+    assert played.received == (0 if ends else 2)
+
+
+def test_that_a_program_that_cannot_be_followed_is_told_of() -> None:
+    link, played = _linked()
+    params = {"token": "right", "unable": "It is too old.", "name": "old.py", "pid": 8}
+    message = {"method": "Link.hello", "params": params}
+    for peer, pid in ((7, 7), (0, 8)):
+        link.peer_pid = peer
+        with pytest.raises(WireError, match="too old"):
+            link._hello_in(message, "right")
+        assert played.news.pop()[0] == Unable(pid, "old.py", "It is too old.")
+    for bad in ({"method": "x", "params": {}}, {"method": "Link.hello", "params": {"token": 5}}):
+        with pytest.raises(WireError):
+            link._hello_in(bad, "right")
+    with pytest.raises(WireError, match="not the token"):
+        link._hello_in(message, "wrong")
+
+
+class _Answering(_Played):
+    """A program whose clock is 1 s behind, and whose answers take a while."""
+
+    offset_ns, takes_ns, is_local = 1_000_000_000, 20, False
+
+    def send(self, kind: int, payload: bytes) -> None:
+        super().send(kind, payload)
+        if (message := self.sent[-1]).get("method") == "Program.time":
+            told = {"clock_ns": self.time_ns + self.takes_ns // 2 - self.offset_ns}
+            self.comes.append((self.takes_ns, [_message(id=message["id"], result=told)]))
+
+
+def _introduced(played: _Answering) -> Any:  # noqa: ANN401 - a link
+    link: Any = ProbeLink(played, played)  # type: ignore[arg-type]
+    link._hello = SimpleNamespace(clock_ns=_BEGAN_NS - 300)
+    link._early = ["before"]
+    link._compare()
+    return link
+
+
+@pytest.mark.parametrize(
+    ("offset_ns", "is_local", "told"),
+    [
+        (1_000_000_000, False, (1_000_000_000, 10)),
+        (11, True, (11, 10)),
+        (10, True, (0, 0)),
+        (10, False, (10, 10)),
+        (-10, True, (0, 0)),
+    ],
+)
+def test_that_a_program_is_introduced_with_how_its_clock_differs(
+    offset_ns: int, told: tuple[int, int], *, is_local: bool
+) -> None:
+    played = _Answering()
+    played.offset_ns, played.is_local = offset_ns, is_local
+    link = _introduced(played)
+    (attached, _), (early, _) = played.news
+    assert (attached.offset_ns, attached.error_ns) == told  # type: ignore[attr-defined]
+    assert (early, link.is_new) == ("before", False)
+    assert len(link._comparisons) == link_module._COMPARISONS
+    assert [each["method"] for each in played.sent] == ["Program.time"] * 5
+
+
+def test_that_a_program_that_does_not_tell_its_time_is_introduced_all_the_same() -> None:
+    played = _Answering()
+    played.takes_ns = 400_000_000
+    link = _introduced(played)
+    (attached, _) = played.news[0]
+    assert len(link._comparisons) == 3
+    assert attached.error_ns == 200_000_000  # type: ignore[attr-defined]
+    silent = _Answering()
+    silent.send = lambda *_: silent.comes.append((600_000_000, []))  # type: ignore[method-assign]
+    _introduced(silent)
+    (attached, _) = silent.news[0]
+    assert attached.error_ns == HELLO_NS  # type: ignore[attr-defined]
+    assert attached.offset_ns == silent.time_ns - (_BEGAN_NS - 300)  # type: ignore[attr-defined]
+
+
+def test_that_a_clock_that_drifts_is_followed_beyond_what_is_uncertain() -> None:
+    played = _Answering()
+    link = _introduced(played)
+    link._compared_ns = 1 << 62
+    played.news.clear()
+    for drift_ns, is_told in ((20, False), (21, True), (41, False), (42, True)):
+        played.offset_ns = 1_000_000_000 + drift_ns
+        # The last of the known comparisons count, and of these the quickest.
+        for _ in range(link_module._FOLLOWED):
+            link._ask_for_time()
+            link._turn()
+        assert bool(played.news) is is_told, drift_ns
+        played.news.clear()
+        played.sent.clear()
