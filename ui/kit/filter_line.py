@@ -6,7 +6,7 @@ from typing import cast
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QIcon, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QLineEdit, QToolButton
 from typing_extensions import override
 
 from .guards import guarded
@@ -32,6 +32,7 @@ class FilterLine(QLineEdit):
         self.setPlaceholderText(placeholder)
         self.setAccessibleName(placeholder)
         self.setClearButtonEnabled(True)
+        cast("QToolButton", self.findChild(QToolButton)).setAccessibleName("Clear")
         self.icon = self._clear_icon = QIcon()
         self.filter_text = ""
         self._settle = single_shot(self, self.apply_now, _SETTLE_MS)

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QApplication,
     QLabel,
     QLineEdit,
+    QToolButton,
     QWidget,
 )
 from pytestqt.qtbot import QtBot
@@ -170,6 +171,7 @@ def test_that_every_line_to_filter_with_has_the_same_sign(qtbot: QtBot, tmp_path
     assert len(lines) >= 6
     for line in lines:
         assert not line.icon.isNull(), line.placeholderText()
+        assert [each.accessibleName() for each in line.findChildren(QToolButton)] == ["Clear"]
 
 
 def test_that_a_notice_with_a_long_name_leaves_the_size_of_the_window_alone(
