@@ -110,13 +110,13 @@ def test_that_equal_captures_are_said_to_differ_no_more_often_than_stated(case: 
 
 
 def test_that_differences_of_five_percent_are_found_in_frames_that_depend_on_each_other() -> None:
-    assert outcome(Case("slower", uncapped(0.9), 3_000, 1.05), 5, 3).found == 1
+    assert outcome(Case("slower", uncapped(0.9), 3_000, 1.05), PAIRS // 4, 3).found == 1
 
 
 def test_that_captures_that_are_too_short_claim_nothing_and_say_so() -> None:
     short = Case("short", uncapped(0.99), 3_000)
 
-    found = outcome(short, 200, 99)
+    found = outcome(short, 10 * PAIRS, 99)
 
     assert found.undecided == 1
     (before,), (after,) = (short.make(np.random.RandomState(seed), 1, 3_000) for seed in (1, 2))
@@ -277,13 +277,13 @@ def test_that_what_differs_from_run_to_run_is_no_difference_of_the_versions() ->
 def test_that_versions_that_differ_by_more_than_their_runs_are_told_apart() -> None:
     slower = Case("5 runs", uncapped(0.5), 400, 1.06, runs=5, variation=0.005)
 
-    assert outcome(slower, 5, 3).found == 1
+    assert outcome(slower, PAIRS // 4, 3).found == 1
 
 
 def test_that_runs_need_not_be_longer_than_their_frames_depend_on_each_other() -> None:
     long = Case("3 runs", uncapped(0.99), 1_000, runs=3, variation=0.005)
 
-    found = outcome(long, 5, 3)
+    found = outcome(long, PAIRS // 4, 3)
 
     assert (found.undecided, found.claims) == (0, 0)
 
