@@ -10,10 +10,11 @@ import pytest
 from inspector.commands.recording import StartRecording, StopRecording
 from inspector.commands.scene import AddMark
 from inspector.events.blocks.packed_columns import events_of
-from inspector.events.loop_frames import exchange
+from inspector.events.loop_frames import exchange, of_other_loop
 from inspector.events.schema import EventGroup, kinds_with
-from inspector.sessions.attached.loops import Loops
+from inspector.sessions.attached.loops import Loops, _undescribed
 from inspector.sessions.attached.session import AttachedSession
+from inspector.sessions.attached.session_numbers import program_of_clock
 from inspector.sessions.recorded import RecordedSession
 from inspector.sessions.session import ShowsLoops
 from inspector.vocabulary import (
@@ -21,7 +22,13 @@ from inspector.vocabulary import (
     DELTA_CUT,
     FRAME_BEGAN,
     FRAME_ENDED,
+    LOOP_ASKED,
+    LOOP_DELTA_CUT,
+    LOOP_FOUND,
+    LOOP_FRAME_BEGAN,
+    LOOP_FRAME_ENDED,
     PHASE_ENDED,
+    LoopKind,
     Phase,
     RawEvent,
 )
@@ -29,6 +36,8 @@ from tests.events.event_blocks import block_of
 from tests.sessions.attached.fake_probe import MS, Attachment, FakeProbe
 
 FIRST, SECOND = 2, 3
+#: A clock of another program.
+ELSEWHERE = 2 + (1 << 40)
 
 
 def with_loops(attachment: Attachment) -> tuple[AttachedSession, FakeProbe]:
@@ -260,3 +269,90 @@ def test_that_the_events_of_a_frame_are_the_same_as_after_an_exchange() -> None:
         (32, PHASE_ENDED, Phase.DRAW, 0, 2),
         (34, FRAME_ENDED, SECOND, 21, 4),
     ]
+
+
+# ---------------------------------------------------------------- the loops by themselves
+
+
+def _numbers(loops: Loops, *events: tuple[int, int, int, int, int]) -> list[tuple[int, ...]]:
+    """Return what the log gets of events, as the sorter asks for it."""
+    found: list[tuple[int, ...]] = []
+    for event in events:
+        at_ns, kind, subject, a, b = event
+        taken = loops.takers[kind](at_ns, subject, a, b)
+        found.append(loops.found(event) if taken is None else taken)
+    return found
+
+
+def test_that_the_first_loop_has_the_frames_and_others_are_told_apart() -> None:
+    loops = Loops()
+    loops.describe = lambda clock: (clock + 100, LoopKind.WAITS_FOR_EVENTS)
+    first, other = FIRST, ELSEWHERE
+    program, second = program_of_clock(first), program_of_clock(other)
+    assert _numbers(
+        loops,
+        (1, FRAME_ENDED, first, 0, 0),
+        (1, PHASE_ENDED, 2, program, 5),
+        (1, DELTA_CUT, first, 5, 0),
+        (1, LOOP_ASKED, first, 5, 0),
+    ) == [(), (), (), ()]
+    waits = int(LoopKind.WAITS_FOR_EVENTS)
+    assert _numbers(loops, (2, FRAME_BEGAN, first, 77, 9), (3, FRAME_BEGAN, other, 78, 8)) == [
+        (2, LOOP_FOUND, first, first + 100, waits, 2, FRAME_BEGAN, first, 0, 9),
+        (3, LOOP_FOUND, other, other + 100, waits, 3, LOOP_FRAME_BEGAN, other, 0, 8),
+    ]
+    assert (loops.first, loops.shown, loops.wanted) == (first, first, 0)
+    assert _numbers(
+        loops,
+        (4, PHASE_ENDED, 2, program, 5),
+        (4, PHASE_ENDED, 2, second, 6),
+        (4, PHASE_ENDED, 2, 99, 6),
+        (5, DELTA_CUT, first, 3, 0),
+        (5, DELTA_CUT, other, 4, 0),
+        (6, FRAME_ENDED, first, 20, 7),
+        (6, FRAME_ENDED, other, 21, 8),
+        (7, FRAME_ENDED, first, 20, 7),
+        (7, PHASE_ENDED, 2, program, 5),
+        (7, DELTA_CUT, first, 3, 0),
+        (8, LOOP_ASKED, other, 50, 0),
+        (9, FRAME_BEGAN, other, 79, 1),
+        (9, FRAME_BEGAN, first, 80, 2),
+    ) == [
+        (4, PHASE_ENDED, 2, 0, 5),
+        of_other_loop((4, PHASE_ENDED, 2, 0, 6), other),
+        (),
+        (5, DELTA_CUT, first, 3, 0),
+        (5, LOOP_DELTA_CUT, other, 4, 0),
+        (6, FRAME_ENDED, first, 20, 7),
+        (6, LOOP_FRAME_ENDED, other, 21, 8),
+        (),
+        (),
+        (),
+        (8, LOOP_ASKED, other, 50, 0),
+        (9, LOOP_FRAME_BEGAN, other, 1, 1),
+        (9, FRAME_BEGAN, first, 1, 2),
+    ]
+    assert [loops.ended(clock) for clock in (first, other, 99)] == [1, 1, 0]
+    assert [loops.loop_of(clock) for clock in (first, other, 99)] == [first, other, 0]
+    assert loops.wanted == 0
+
+
+def test_that_a_new_loop_continues_one_that_has_ended_and_another_is_wanted() -> None:
+    loops = Loops()
+    first, other, third = FIRST, ELSEWHERE, FIRST + 1
+    _numbers(loops, (1, FRAME_BEGAN, first, 0, 0), (2, FRAME_ENDED, first, 0, 0))
+    loops.end_program(program_of_clock(other))
+    _numbers(loops, (3, FRAME_BEGAN, other, 0, 0))
+    assert (loops.shown, loops.loop_of(other), loops.wanted) == (first, other, 0)
+    loops.end_program(program_of_clock(first))
+    loops.end_program(program_of_clock(other))
+    _numbers(loops, (4, FRAME_BEGAN, other, 0, 0))
+    assert loops.wanted == other
+    assert _numbers(loops, (5, FRAME_BEGAN, third, 0, 7)) == [(5, FRAME_BEGAN, first, 1, 7)]
+    assert (loops.shown, loops.loop_of(third), loops.wanted) == (first, first, 0)
+    # It is not over any more.
+    _numbers(loops, (6, FRAME_BEGAN, other, 0, 0))
+    assert loops.wanted == 0
+    loops.choose(other)
+    assert loops.shown == other
+    assert _undescribed(7) == (0, LoopKind.DRAWS_FRAMES)

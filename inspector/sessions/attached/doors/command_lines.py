@@ -22,8 +22,8 @@ def program_title(argv: Sequence[str]) -> str:
     rest = list(argv)
     if rest and _PYTHON.match(Path(rest[0]).name):
         operands = _after_options(rest)
-        if operands and operands[0].startswith("-c"):
-            return f"{Path(rest[0]).name} -c"
+        if operands and (option := operands[0][:2]) in {"-c", "-"}:
+            return f"{Path(rest[0]).name} {option}"
         rest = operands or rest
     elif rest and Path(rest[0]).name in {"node", "nodejs"}:
         codes = {"-e", "--eval", "-p", "--print"}
@@ -75,9 +75,10 @@ def _after_options(command: Sequence[str]) -> list[str]:
         word = rest.pop(0)
         if word == "--":
             return rest
-        if word.startswith("--") or word == "-":
+        if word.startswith("--"):
             continue
-        if not word.startswith("-"):
+        # A hyphen stands for a program that is read from standard input.
+        if not word.startswith("-") or word == "-":
             return [word, *rest]
         for position, letter in enumerate(word[1:], start=2):
             if letter in "cm":
