@@ -182,7 +182,7 @@ def test_that_a_recording_is_explained_as_the_scene_itself(
     scene: str, recording: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for timer in ("boss", "bomb", "wave", "often"):
-        assert main(["explain", scene, timer, "--at", "2.5"]) == 0
+        assert main(["explain", scene, timer, "--at", "2.5", "--seconds", "5"]) == 0
         live = capsys.readouterr().out
         assert main(["explain", recording, timer, "--at", "2.5"]) == 0
         recorded = capsys.readouterr().out
