@@ -12,7 +12,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import pytest
@@ -94,9 +94,9 @@ def trailing_means(f: list[Fraction]) -> list[Fraction]:
         for number, (before, time) in enumerate(zip([f[0], *f], f, strict=False))
     ]
     window = max(1, round(10 * math.sqrt(sum(f) / len(f))))
+    sums = [Fraction(0), *accumulate(calm)]
     return [
-        sum(calm[max(0, end - window) : end]) / Fraction(min(end, window))
-        for end in range(1, len(f) + 1)
+        (sums[end] - sums[max(0, end - window)]) / min(end, window) for end in range(1, len(sums))
     ]
 
 
@@ -105,14 +105,13 @@ def recomputed(rows: list[dict[str, str]]) -> dict[str, float | None]:
     f = [time for row in rows if (time := milliseconds(row[column_of(row)])) is not None]
     n, total, up = len(f), sum(f), sorted(f)
     rates = [1000 / time for time in f]
-    means = trailing_means(f)
+    means, usual = trailing_means(f), Fraction(5, 2) * total / n
     result: Numbers = {
         "frames": n, "duration": total / 1000, "fps": 1000 * n / total, "mean": total / n,
         "min": up[0], "max": up[-1], "frameview.time": (total - f[0]) / 1000,
         "mangohud.mean-of-rates": Fraction(sum(in_parts(each) for each in rates), PARTS * n),
-        "capframex.stutters": 100 * Fraction(sum(t > Fraction(5, 2) * total / n for t in f), n),
-        "capframex.stuttering-live": 100 * sum(
-            t for t in f if t > Fraction(5, 2) * total / n) / total,
+        "capframex.stutters": 100 * Fraction(sum(t > usual for t in f), n),
+        "capframex.stuttering-live": 100 * sum(t for t in f if t > usual) / total,
         "capframex.stuttering": 100 * sum(
             t for t, mean in zip(f, means, strict=True) if t > Fraction(5, 2) * mean) / total,
         "capframex.low-fps": 100 * sum(
@@ -190,7 +189,8 @@ def classes(f: list[Fraction]) -> Numbers:
         share = 100 * Fraction(inside, len(changes)) if changes else Fraction(0)
         result[f"capframex.variance-{number}"] = share
     for rate in (10, 15, 30, 45, 60, 75, 90, 120, 144, 240):
-        below = [t for t in f if rate * t > 1000]
+        longest = Fraction(1000, rate)
+        below = [t for t in f if t > longest]
         result[f"capframex.below-{rate}"] = 100 * sum(below) / total
         result[f"capframex.count-{rate}"] = len(below)
     tolerance = max(REFRESH * Fraction(15, 100), Fraction(1))
