@@ -1,6 +1,8 @@
 """Breakpoints: what is a hit, what it belongs to, and what a file may say."""
 
 import json
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,8 +19,16 @@ from inspector.events.conditions.breakpoint import (
 from inspector.events.log import EventLog
 from inspector.events.timeline import Timeline
 from inspector.frames.director import Director
-from inspector.sessions.breakpoints.breakpoints import MAX_BREAKPOINTS, Breakpoints
-from inspector.vocabulary import FRAME_ENDED, LOOP_FOUND, LOOP_FRAME_ENDED, SAW_END
+from inspector.sessions.breakpoints import breakpoints as breakpoints_module
+from inspector.sessions.breakpoints.breakpoints import MAX_BREAKPOINTS, Breakpoints, _Stacks
+from inspector.vocabulary import (
+    CLOCK_ADDED,
+    CLOCK_PAUSED,
+    FRAME_ENDED,
+    LOOP_FOUND,
+    LOOP_FRAME_ENDED,
+    SAW_END,
+)
 from tests.analysis.test_lateness import CRUNCH, DUE_NS, LIBRARY, LOOP, MAIN, REBUILD, Program
 
 MS = 1_000_000
@@ -286,3 +296,27 @@ def test_that_a_long_turn_without_samples_claims_nothing_of_it() -> None:
     program.log.append((DUE_NS, LOOP_FRAME_ENDED, LOOP, 300 * MS, 120 * MS))
     (hit,) = breakpoints.check()
     assert hit.text == "a turn or frame takes longer than 100 ms: it took 120 ms"
+
+
+def test_that_the_stacks_of_a_turn_are_those_of_clocks_that_came_later_too() -> None:
+    timeline: Any = SimpleNamespace(clocks={1: SimpleNamespace(id=1, parent_id=0)})
+    stacks = _Stacks([""], timeline)
+    stacks.fold([(0, CLOCK_ADDED, 2, 1, 0), (0, CLOCK_ADDED, 3, 2, 0), (0, CLOCK_PAUSED, 4, 3, 0)])
+    assert stacks._path([3]) == [3, 2, 1]
+    assert stacks._path([2, 3]) == [2, 3, 1]
+    assert stacks._path([4]) == [4]
+
+
+def test_that_only_the_latest_samples_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(breakpoints_module, "_MOST_KEPT", 5)
+    timeline: Any = SimpleNamespace(clocks={})
+    stacks = _Stacks([""], timeline)
+    samples: Any = SimpleNamespace(
+        fold=lambda _events: None,
+        by_clock={1: list(range(5)), 2: list(range(6))},
+        collections={1: list(range(5)), 2: list(range(7))},
+    )
+    stacks._samples = samples
+    stacks.fold([])
+    assert samples.by_clock == {1: [0, 1, 2, 3, 4], 2: [2, 3, 4, 5]}
+    assert samples.collections == {1: [0, 1, 2, 3, 4], 2: [2, 3, 4, 5, 6]}

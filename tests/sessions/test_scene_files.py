@@ -11,7 +11,7 @@ import pytest
 import inspector
 from inspector.resources import resource_path
 from inspector.sessions import scene as module
-from inspector.sessions.scene import _excerpt, _is_neighbour, _is_user_frame
+from inspector.sessions.scene import _excerpt, _is_neighbour, _is_user_frame, load_scene
 
 _PACKAGE = Path(inspector.__file__).parent
 
@@ -102,3 +102,17 @@ def test_that_a_long_line_is_cut(tmp_path: Path) -> None:
     assert whole.endswith("x")
     assert cut.endswith("y…")
     assert cut.count("y") == most
+
+
+def test_that_no_bytecode_is_written_while_a_scene_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    told = "import sys, beside\nis_kept = sys.dont_write_bytecode\ndef build(stage): pass\n"
+    (tmp_path / "game.py").write_text(told)
+    (tmp_path / "beside.py").write_text("")
+    loaded = load_scene(tmp_path / "game.py")
+    assert loaded.module.is_kept
+    assert not sys.dont_write_bytecode
+    assert not (tmp_path / "__pycache__").exists()
+    loaded.unload()

@@ -34,6 +34,7 @@ from inspector.sessions.attached.doors.processes import Process, ProcessRuntime
         ("python -W ignore game.py", "game.py"),
         ("python -Wignore game.py", "game.py"),
         ("python -uX dev game.py", "game.py"),
+        ("python -Ximporttime -Wc game.py", "game.py"),
         ("python -W", "python"),
         ("python --check-hash-based-pycs game.py", "game.py"),
         ("python - game.py", "python -"),

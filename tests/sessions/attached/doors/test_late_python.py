@@ -88,6 +88,8 @@ def test_that_another_user_and_a_system_that_forbids_it_are_refused(
     yama = tmp_path / "ptrace_scope"
     monkeypatch.setattr(late_python, "_YAMA", yama)
     assert why_not(Target(user_id=12_345)) == ""
+    yama.write_text("0\n")
+    assert why_not(Target(user_id=12_345)) == ""
     yama.write_text("1\n")
     assert "sysctl kernel.yama.ptrace_scope=0" in why_not(Target(user_id=12_345))
 
