@@ -12,7 +12,7 @@ from inspector.clocks.failures import EndlessInstantError
 from inspector.clocks.tree import MOST_IN_WAKE
 from inspector.events import EventLog, Timeline
 from inspector.frames import Director
-from inspector.vocabulary import Field, MemberKind
+from inspector.vocabulary import TRANSPORT, Field, MemberKind, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -318,6 +318,8 @@ def test_that_only_a_held_transport_can_be_stepped(world: World) -> None:
         world.transport.step_ns(-1)
     with pytest.raises(ValueError, match="longer than 0"):
         world.transport.frame_period_ns = 0
+    world.transport.frame_period_ns = 1
+    assert world.transport.frame_period_ns == 1
 
 
 def test_that_run_and_hold_are_events(world: World) -> None:
@@ -332,6 +334,10 @@ def test_that_run_and_hold_are_events(world: World) -> None:
 
     timeline.apply_all(world.log.read(world.log.end - 1).events)
     assert not timeline.is_running
+    assert [event for event in world.log.read().events if event[1] == TRANSPORT] == [
+        (0, TRANSPORT, Mode.RUNNING, 0, 0),
+        (0, TRANSPORT, Mode.HELD, 0, 0),
+    ]
 
 
 def test_that_halting_leaves_what_is_due_for_the_next_time(world: World) -> None:
