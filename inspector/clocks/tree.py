@@ -168,9 +168,6 @@ class ClockTree:
         # The queue whose timers are being called, or were called last.
         self._draining = TimerQueue()
         self.is_halted = False
-        # The source's reading in session time while timers are called; _NO_READING when
-        # virtual time moves from due instant to due instant and nothing is late.
-        self._observed_ns = _NO_READING
         self._endless_at_ns = -1
         self._endless_order = 0
         # Session time as a clock: above the root, never paused, holds nothing itself.
@@ -223,6 +220,8 @@ class ClockTree:
             if target_ns > self.now_ns:  # noqa: PLR1730 - max() would be a call
                 self.now_ns = target_ns
             return True
+        # The source's reading in session time while timers are called; _NO_READING when
+        # virtual time moves from due instant to due instant and nothing is late.
         self._observed_ns = _NO_READING if observed_ns is None else max(observed_ns, target_ns)
         self.is_draining = True
         most = self.most_in_wake

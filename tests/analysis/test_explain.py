@@ -988,6 +988,8 @@ def test_that_the_beginning_of_a_call_is_known_on_each_clock(stand: Stand) -> No
     begun = [past.begun_ns(history, number) for number in (stand.clock("game"), 99) * 2]
 
     assert begun == [0, None] * 2
+    assert past.as_of(history.end - 1)._begun == past._begun == (99, None)
+    assert past.as_of(1)._begun is None
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from inspector.analysis.statistics.active_times import (
     LAG_COLUMNS,
     Bound,
     Part,
+    active_rate,
     damage_text,
     input_lag,
     mean_active_time,
@@ -355,4 +356,6 @@ def test_that_active_times_are_known_where_a_frame_has_one(
     found = TimeSeries(np.full(len(busy_ms or [1]), 10.0), facts=facts)
 
     assert mean_active_time(Part.GPU, found) == mean_ms
+    assert active_rate(Part.GPU, found) == (None if mean_ms is None else 1000 / mean_ms)
     assert mean_active_time(Part.CPU, found) is None
+    assert active_rate(Part.CPU, found) is None

@@ -248,6 +248,8 @@ def test_that_everything_that_stops_a_call_is_told_nearest_first(session: Hosted
     assert (scale.kind, scale.is_own, scale.member_id) == (BlockerKind.TIME_SCALE, True, ours)
     after(session, 0.1, ResumeMember(timer.id.number))
     assert call(session, "Actor.shoot", of="ours").waits_for == "hero"
+    after(session, 0.1, ResumeMember(timer.owner_id))
+    assert call(session, "Actor.shoot", of="ours").waits_for == "“ours” has time scale 0"
     assert [each.text for each in call(session, "paint").blockers] == []
 
 

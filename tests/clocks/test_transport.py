@@ -333,11 +333,11 @@ def test_that_run_and_hold_are_events(world: World) -> None:
     world.transport.hold()
 
     timeline.apply_all(world.log.read(world.log.end - 1).events)
-    assert not timeline.is_running
     assert [event for event in world.log.read().events if event[1] == TRANSPORT] == [
         (0, TRANSPORT, Mode.RUNNING, 0, 0),
         (0, TRANSPORT, Mode.HELD, 0, 0),
     ]
+    assert not timeline.is_running
 
 
 def test_that_halting_leaves_what_is_due_for_the_next_time(world: World) -> None:
