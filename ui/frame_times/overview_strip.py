@@ -28,7 +28,7 @@ from ..kit.keys import is_plain, keeps_key
 from ..kit.theme import ColorRole, Theme
 from ..plotting.bulk_paint import fill_rects
 from ..plotting.column_picture import ColumnPicture
-from ..plotting.gestures import MOVING_KEYS, Movable, handle_key
+from ..plotting.gestures import MOVING_KEYS, ZOOMS, Movable, handle_key
 from ..plotting.sheet_painter import color_of
 from .duration_scale import DEFAULT_BUDGET_NS
 
@@ -39,9 +39,8 @@ _SCALE_BUDGETS: Final = 3
 _PAD: Final = 1
 _GRIP: Final = 5
 _NARROWEST: Final = 4
-#: The share of the view by which a key moves it, and the factor by which a key zooms it.
+#: The share of the view by which a key moves it.
 _PANS: Final = {Qt.Key.Key_Left: -0.5, Qt.Key.Key_Right: 0.5}
-_ZOOMS: Final = {Qt.Key.Key_Up: 1 / 1.5, Qt.Key.Key_Down: 1.5}
 _LEAST_FRAMES: Final = 1_200
 _LEAST_SECONDS: Final = 20.0
 #: Factor by which the strip is extended when it is full; everything is drawn again then.
@@ -278,8 +277,8 @@ class OverviewStrip(QWidget):
             event.ignore()
         elif key in _PANS:
             moved.pan(_PANS[key])
-        elif key in _ZOOMS:
-            moved.zoom(_ZOOMS[key])
+        elif key in ZOOMS:
+            moved.zoom(ZOOMS[key])
         elif not handle_key(event, moved):
             event.ignore()
 

@@ -37,7 +37,7 @@ from ..kit.fonts import small_font, text_scale
 from ..kit.guards import guarded
 from ..kit.keys import is_plain, keeps_key
 from ..kit.theme import ColorRole, Theme
-from ..plotting.gestures import MOVING_KEYS, handle_key, handle_wheel
+from ..plotting.gestures import MOVING_KEYS, ZOOMS, handle_key, handle_wheel
 from ..plotting.kept_picture import KeptPicture
 from ..plotting.shared_view import SharedView
 from ..plotting.sheet_painter import KeptTexts, new_sheet, paint_sheet, small_texts
@@ -241,9 +241,11 @@ class Ruler(QWidget):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1} if is_plain(event) else {}
-        if step := steps.get(Qt.Key(event.key()), 0):
-            self.step_playhead(step)
+        key, steps = Qt.Key(event.key()), {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+        if is_plain(event) and key in steps:
+            self.step_playhead(steps[key])
+        elif is_plain(event) and key in ZOOMS:
+            self._view.zoom(ZOOMS[key])
         elif not handle_key(event, self._view):
             event.ignore()
 

@@ -11,6 +11,8 @@ from ..kit.keys import is_plain, own_keys
 
 #: Keys with another meaning in the window.
 MOVING_KEYS: Final = own_keys("W S A D F Home End L")
+#: How many times as much the keys show where they go to no other row or frame.
+ZOOMS: Final = {Qt.Key.Key_Up: 1 / 1.5, Qt.Key.Key_Down: 1.5}
 _WHEEL_STEP: Final = 1.25
 _NOTCH: Final = 120
 _FASTER: Final = 3

@@ -175,6 +175,9 @@ def test_that_keys_look_back_frame_by_frame(ruler: Ruler, qtbot: QtBot) -> None:
     assert ruler.accessibleDescription() == "At the present"
     view.set_playhead_ns(0)
     assert pressed(Qt.Key.Key_Left) == 0
+    span = view.range.span
+    pressed(Qt.Key.Key_Up)
+    assert view.range.span == pytest.approx(span / 1.5)
 
 
 @pytest.mark.parametrize(("first_s", "zoom"), [(10, 0.7), (0, 0.15), (3_598, 1.0)])
