@@ -72,6 +72,10 @@ def test_that_a_frame_may_be_as_long_as_is_allowed() -> None:
     assert FrameReader().feed(struct.pack("<IB", wire.MAX_FRAME_BYTES, wire.JSON)) == []
     with pytest.raises(WireError, match="too large"):
         FrameReader().feed(struct.pack("<IB", wire.MAX_FRAME_BYTES + 1, wire.JSON))
+    blank = b" " * (wire.MAX_FRAME_BYTES - 3)
+    assert unpacked_json(b'{"id":1,"result":{}}' + blank[20:]) == wire.answer(1)
+    with pytest.raises(WireError, match="too large"):
+        unpacked_json(blank + b"   ")
 
 
 @pytest.mark.parametrize(("length", "kind"), [(0, wire.JSON), (0, 9), (1, 9), (1, 0)])
