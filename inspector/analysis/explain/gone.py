@@ -211,8 +211,7 @@ class _Gone:
     def _later_title(self, place: int) -> str:
         """Return the title of a call once it is added; empty if it is unknown even then."""
         # The kind of a member is in the event after that of its addition.
-        events = 2 if self.past.id.is_member else 1
-        call = call_of(self.history.state_before(place + events), self.past.id)
+        call = call_of(self.history.state_before(place + 2), self.past.id)
         return "" if call is None else call.title
 
 
