@@ -40,11 +40,7 @@ class TablePanel(QWidget):
         self.notice = view.notice
         self.filter_line = FilterLine(filter_hint)
         self.count_label = ElidedLabel(", ", " ")
-        # What of the current row may have no room in its cells
-        self.detail = WrappedLabel()
-        self.detail.setContentsMargins(6, 0, 6, 2)
         view.make_menu = self.make_menu
-        view.selectionModel().currentRowChanged.connect(self._on_current_row_changed)
         view.doubleClicked.connect(self.activate)
         for key in ENTER:
             view.on(key, self._activate_current)
@@ -58,6 +54,10 @@ class TablePanel(QWidget):
         The filter gets twice as much of the room as a tool that stretches by 1.
         """
         top = bar((self.filter_line, 2), *tools, self.count_label)
+        # What of the current row may have no room in its cells
+        self.detail = WrappedLabel()
+        self.detail.setContentsMargins(6, 0, 6, 2)
+        self.view.selectionModel().currentRowChanged.connect(self._on_current_row_changed)
         fill(self, top, (self.view, 1), self.detail)
         self._apply_theme()
 
