@@ -127,17 +127,17 @@ def test_that_new_events_are_appended(listed: Listed, qtbot: QtBot) -> None:
 def test_that_the_list_is_bounded_and_keeps_the_newest(
     listed: Listed, monkeypatch: pytest.MonkeyPatch, qtmodeltester: ModelTester
 ) -> None:
-    monkeypatch.setattr(event_list_model, "MAX_ROWS", 50)
-    monkeypatch.setattr(event_list_model, "_BUNCH", 10)
+    monkeypatch.setattr(event_list_model, "MAX_ROWS", 15)
+    monkeypatch.setattr(event_list_model, "_BUNCH", 3)
     model = listed.show(frozenset({EventGroup.MARKS}))
     qtmodeltester.check(model)
-    for number in range(200):
+    for number in range(60):
         listed.log.append((number, MARK, 0, listed.log.intern(f"mark {number}"), 0))
         model.refresh()
 
-    assert model.rowCount() <= 50
-    assert _texts(model)[-1] == "mark: mark 199"
-    assert _texts(model) == [f"mark: mark {n}" for n in range(200 - model.rowCount(), 200)]
+    assert model.rowCount() <= 15
+    assert _texts(model)[-1] == "mark: mark 59"
+    assert _texts(model) == [f"mark: mark {n}" for n in range(60 - model.rowCount(), 60)]
 
 
 def test_that_events_lost_before_they_were_read_are_counted(listed: Listed) -> None:

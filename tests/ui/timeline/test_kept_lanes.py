@@ -356,13 +356,13 @@ def test_that_what_is_over_the_lanes_does_not_paint_them_again(
 
 
 def test_that_following_lanes_are_scrolled_and_not_painted_again(world: World) -> None:
-    for number in range(20):
+    for number in range(10):
         world.go_on(number)
     painted = world.canvas.picture.lanes.painted
-    for number in range(20):
+    for number in range(10):
         world.go_on(number)
-    # A hundred times; a new line of the ruler's grid has all painted.
-    assert world.canvas.picture.lanes.painted < painted + 20
+    # Fifty times; a new line of the ruler's grid has all painted.
+    assert world.canvas.picture.lanes.painted < painted + 10
 
 
 def test_that_texts_of_lanes_that_run_stay_until_it_is_their_turn(world: World) -> None:
