@@ -21,10 +21,10 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from tests.patient_qtbot import PatientQtBot
+from tests.patient_qtbot import OUTLIVES_TESTS, PatientQtBot
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QCoreApplication
+    from PySide6.QtCore import QCoreApplication, QObject
 
 # Never a deadline: the machine may be busy, and a slow example is not a wrong one.
 settings.register_profile(
@@ -162,7 +162,9 @@ def _windows_left_over(item: pytest.Function) -> list[str]:
     from PySide6.QtCore import QCoreApplication, QEvent  # noqa: PLC0415 - most tests need no Qt
     from PySide6.QtWidgets import QApplication  # noqa: PLC0415
 
-    for window in QApplication.topLevelWidgets():
+    windows = QApplication.topLevelWidgets()
+    left_over = [each for each in windows if not _outlives_tests(each)]
+    for window in left_over:
         window.close()
         window.deleteLater()
     # What they hold would be frozen below, and stay until the end: a gigabyte of windows.
@@ -170,12 +172,21 @@ def _windows_left_over(item: pytest.Function) -> list[str]:
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     gc.collect()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-    # What is still there stays, and need not be looked through after each test: 0.3 s.
-    gc.freeze()
+    if len(left_over) == len(windows):
+        # What is still there stays, and need not be looked through after each test: 0.3 s.
+        gc.freeze()
     return [
         f"{type(widget).__name__} {widget.objectName()}"
         for widget in QApplication.topLevelWidgets()
+        if not _outlives_tests(widget)
     ]
+
+
+def _outlives_tests(widget: QObject | None) -> bool:
+    """Whether the next test uses a window again, or that to which a menu or dialog belongs."""
+    while widget is not None and not widget.property(OUTLIVES_TESTS):
+        widget = widget.parent()
+    return widget is not None
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
     from pytestqt.wait_signal import SignalBlocker
 
+#: Property of a window that the next test uses again.
+OUTLIVES_TESTS: Final = "outlives_tests"
 _PATIENCE_MS: Final = 60_000
 
 

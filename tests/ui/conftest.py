@@ -17,7 +17,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.ui.bridge_stand import Noted
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import SCENE, Shell
+from tests.ui.used_window import Lend, UsedWindow
 from tests.ui.world import World
 from ui.frame_times.frame_plot import FramePlot
 from ui.kit import guards
@@ -71,10 +72,33 @@ def noted(bridge: SessionBridge) -> Noted:
     return noted
 
 
+@pytest.fixture(scope="module")
+def used_window(qapp: QCoreApplication) -> Iterator[UsedWindow]:
+    """A window for the tests of a file."""
+    assert qapp is not None
+    window = UsedWindow()
+    yield window
+    window.discard()
+
+
 @pytest.fixture
-def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
+def lend(used_window: UsedWindow, tmp_path: Path) -> Iterator[Lend]:
+    """Return a function that opens a scene in a window, as ``open_shell`` does."""
+    lent: list[Shell] = []
+
+    def lend(scene: str | Path | None = SCENE) -> Shell:
+        lent.append(used_window.lend(tmp_path, scene))
+        return lent[-1]
+
+    yield lend
+    for shell in lent:
+        used_window.give_back(shell)
+
+
+@pytest.fixture
+def shell(lend: Lend) -> Shell:
     """A window on a scene of which a second has passed in frames."""
-    shell = open_shell(qtbot, tmp_path)
+    shell = lend()
     shell.pass_frames(60)
     QApplication.processEvents()
     return shell

@@ -21,7 +21,8 @@ from ui.window.main_window import MainWindow
 from ui.window.settings import SettingsFile
 
 _PATIENCE_MS = 60_000
-_SIZE = (1_280, 760)
+#: Of the window, with room for the side column.
+SIZE = (1_280, 760)
 #: Away from everything that looks different below the pointer.
 _NOWHERE = (9_999, 9_999)
 #: Icons by theme and name, by their size: drawn once for all windows.
@@ -69,6 +70,24 @@ class Shell:
         for _ in range(count):
             self.sources[-1].advance(1 / 60)
         self.bridge.refresh_now()
+
+    def open(self, folder: Path, scene: str | Path | None) -> None:
+        """Open a scene, its text written into a folder, and have everything laid out."""
+        # Jumps are over at once.
+        self.window.frame_times.view.slide_ms = self.window.panels.reveal.ms = 0
+        if scene is None:
+            self.bridge.set_session(None)
+        elif isinstance(scene, str):
+            path = folder / "scene.py"
+            path.write_text(scene, encoding="utf-8")
+            self.window.open_path(path)
+        else:
+            self.window.open_path(scene)
+        QApplication.processEvents()
+        # One turn may not be enough where other events come first, and without it no layout is
+        # saved.
+        while not self.window.panels.is_settled:
+            QApplication.processEvents()
 
     def activate(self) -> None:
         """Give the window the keyboard, which may take some turns of the event loop."""
@@ -121,24 +140,13 @@ def open_shell(
         return sources[-1]
 
     if is_wide and not settings.geometry:
-        window.resize(*_SIZE)
+        window.resize(*SIZE)
     window.show()
     if is_dressed:
         window.dress()
     # As large as the text of the window, which it has only now.
     theme._icons = _ICONS.setdefault(icon_size(), {})
     contents = WindowContents(window, SessionBridge(make_source=make_source))
-    # Jumps are over at once.
-    window.frame_times.view.slide_ms = window.panels.reveal.ms = 0
-    if scene is not None:
-        if isinstance(scene, str):
-            path = folder / "scene.py"
-            path.write_text(scene, encoding="utf-8")
-        else:
-            path = scene
-        window.open_path(path)
-    QApplication.processEvents()
-    # One turn may not be enough where other events come first, and without it no layout is saved.
-    while not window.panels.is_settled:
-        QApplication.processEvents()
-    return Shell(window, contents, sources, settings_file)
+    shell = Shell(window, contents, sources, settings_file)
+    shell.open(folder, scene)
+    return shell

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QApplication, QMenu, QToolButton
-from pytestqt.qtbot import QtBot
 
 from inspector.resources import resource_path
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import Shell
+from tests.ui.used_window import Lend
 from ui.actions.actions import ActionSet
 from ui.actions.descriptions import ActionDescription, ActionFacts, Needs, why_not
 from ui.actions.menus import MenuId
@@ -105,8 +104,8 @@ def test_that_keys_stay_what_they_were_and_are_in_other_tools(
     assert portable == keys
 
 
-def test_that_every_action_of_a_window_is_carried_out(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_every_action_of_a_window_is_carried_out(lend: Lend) -> None:
+    shell = lend()
 
     actions = shell.window.actions_by_id.by_id
     assert list(actions) == [each.id for each in ACTIONS]
@@ -132,8 +131,8 @@ def test_that_access_keys_are_unambiguous_within_a_menu() -> None:
     assert not [key for key, count in letters.items() if count > 1]
 
 
-def test_that_every_action_is_in_a_menu_and_in_the_palette(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_every_action_is_in_a_menu_and_in_the_palette(lend: Lend) -> None:
+    shell = lend()
 
     in_menus = {
         action.objectName()
@@ -157,10 +156,8 @@ def palette_titles(shell: Shell, pattern: str) -> list[str]:
     return [entry.title for entry in matching_entries(pattern, entries)]
 
 
-def test_that_titles_in_the_palette_can_be_understood_without_their_menu(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_titles_in_the_palette_can_be_understood_without_their_menu(lend: Lend) -> None:
+    shell = lend()
     entries = all_entries(shell)
     titles = {entry.id: entry.title for entry in entries}
 
@@ -173,10 +170,8 @@ def test_that_titles_in_the_palette_can_be_understood_without_their_menu(
     assert titles["step"] == "Step one frame"
 
 
-def test_that_pause_finds_the_selected_branch_before_what_follows_a_failure(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_pause_finds_the_selected_branch_before_what_follows_a_failure(lend: Lend) -> None:
+    shell = lend()
     shell.bridge.select(Selection.clock(shell.clock_id("enemies")))
 
     found = palette_titles(shell, "pause")
@@ -184,10 +179,8 @@ def test_that_pause_finds_the_selected_branch_before_what_follows_a_failure(
     assert found[0] == "Pause or resume branch"
 
 
-def test_that_the_name_of_a_panel_finds_it_before_a_change_of_the_frame_rate(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_the_name_of_a_panel_finds_it_before_a_change_of_the_frame_rate(lend: Lend) -> None:
+    shell = lend()
 
     found = palette_titles(shell, "frame")
 
@@ -195,10 +188,8 @@ def test_that_the_name_of_a_panel_finds_it_before_a_change_of_the_frame_rate(
     assert "Frame rate: 120 frames per second" in found
 
 
-def test_that_what_needs_a_selection_is_found_after_what_can_be_done(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_what_needs_a_selection_is_found_after_what_can_be_done(lend: Lend) -> None:
+    shell = lend()
 
     found = palette_titles(shell, "pau")
 
@@ -206,14 +197,14 @@ def test_that_what_needs_a_selection_is_found_after_what_can_be_done(
     assert possible < found.index("Pause or resume branch")
 
 
-def test_that_the_name_of_a_panel_finds_the_panel_first(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_the_name_of_a_panel_finds_the_panel_first(lend: Lend) -> None:
+    shell = lend()
 
     assert palette_titles(shell, "frame")[0] == "Show Frame"
 
 
-def test_that_tooltips_say_the_keys(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_tooltips_say_the_keys(lend: Lend) -> None:
+    shell = lend()
 
     for action in shell.window.actions_by_id.by_id.values():
         for keys in action.description.shortcut_texts:

@@ -17,7 +17,8 @@ from inspector.events.recording import annotations_of
 from inspector.sessions.hosted import HostedSession
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from tests.ui.frame_times.pixels import pixel_of_frame
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import Shell
+from tests.ui.used_window import Lend
 from ui.bookmarks.panel import BookmarksPanel
 from ui.kit.prompts import Prompt
 from ui.session.bridge import Selection
@@ -25,9 +26,9 @@ from ui.timeline.panel import TimelinePanel
 
 
 @pytest.fixture
-def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
+def shell(lend: Lend, qtbot: QtBot) -> Shell:
     """Return a window on a held scene of which two seconds have passed."""
-    shell = open_shell(qtbot, tmp_path)
+    shell = lend()
     shell.pass_frames(120)
     shell.trigger("run-or-hold")
     shell.advance(1 / 60)

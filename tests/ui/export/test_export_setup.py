@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtWidgets import QCheckBox, QComboBox
-from pytestqt.qtbot import QtBot
 
 from inspector.sessions.frame_files import read_frame_file
 from inspector.sessions.scene import find_scene
 from inspector.testing import pass_seconds, virtual_session
 from tests.sessions.test_captured import table
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import Shell
+from tests.ui.used_window import Lend
 from ui.window.handlers.export_setup import export_dialog
 
 
@@ -25,12 +25,12 @@ def proposed_folder(shell: Shell) -> Path:
 
 
 def test_that_a_file_is_proposed_beside_what_is_open_then_where_the_last_one_is(
-    qtbot: QtBot, tmp_path: Path
+    lend: Lend, tmp_path: Path
 ) -> None:
     captures, last = tmp_path / "captures", tmp_path / "last"
     captures.mkdir()
     last.mkdir()
-    shell = open_shell(qtbot, tmp_path)
+    shell = lend()
     assert proposed_folder(shell) == Path.cwd()
 
     shell.window.open_path(table(captures))
@@ -42,8 +42,8 @@ def test_that_a_file_is_proposed_beside_what_is_open_then_where_the_last_one_is(
     assert proposed_folder(shell) == captures
 
 
-def test_that_a_capture_is_exported_by_the_times_that_it_has(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path, table(tmp_path))
+def test_that_a_capture_is_exported_by_the_times_that_it_has(lend: Lend, tmp_path: Path) -> None:
+    shell = lend(table(tmp_path))
     window = shell.window
     assert window.bridge.session is not None
     dialog = export_dialog(
@@ -60,14 +60,14 @@ def test_that_a_capture_is_exported_by_the_times_that_it_has(qtbot: QtBot, tmp_p
 
 
 def test_that_window_and_command_line_say_the_same_about_a_recording(
-    qtbot: QtBot, tmp_path: Path
+    lend: Lend, tmp_path: Path
 ) -> None:
     recording, exported = tmp_path / "a.tlrec", tmp_path / "frames.json"
     session = virtual_session(find_scene("1"))
     session.recorder.start(recording)
     pass_seconds(session, 1)
     session.close()
-    window = open_shell(qtbot, tmp_path, recording).window
+    window = lend(recording).window
     assert window.bridge.session is not None
     dialog = export_dialog(
         window.bridge.session, window.frame_times, window.settings, window.theme, window

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.engines.lab.subjects import SUBJECTS
 from tests.ui.lab.lab_stand import Stand, remember_cells
-from tests.ui.shell import open_shell
+from tests.ui.used_window import Lend
 from ui.kit.save_dialog import SaveDialog
 from ui.kit.theme import ColorRole, Theme
 from ui.lab.lab_plot import LabPlot
@@ -423,8 +423,8 @@ def test_that_a_chosen_file_gets_the_results(stand: Stand, tmp_path: Path) -> No
 # ------------------------------------------------------------------ in the window
 
 
-def test_that_the_panel_is_reached_by_its_action(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_the_panel_is_reached_by_its_action(lend: Lend, qtbot: QtBot) -> None:
+    shell = lend()
     place = shell.window.panels["lab"]
 
     shell.trigger("panel-lab")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtWidgets import QApplication
-from pytestqt.qtbot import QtBot
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.commands.breakpoints import AddBreakpoint
@@ -17,7 +14,8 @@ from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import BREAKPOINT_HIT
 from tests.ui.looking_back import settle
 from tests.ui.members_world import MembersSession
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import Shell
+from tests.ui.used_window import Lend
 from ui.session.bridge import Selection, SessionBridge
 from ui.session.stops import StopNotices
 from ui.why.panel import StopNote
@@ -29,8 +27,8 @@ def build(stage):
 
 
 @pytest.fixture
-def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
-    return open_shell(qtbot, tmp_path)
+def shell(lend: Lend) -> Shell:
+    return lend()
 
 
 def note_of(shell: Shell) -> StopNote:
@@ -105,8 +103,8 @@ def test_that_its_breakpoint_is_disabled_and_the_scene_runs_on(shell: Shell) -> 
     assert shell.bridge.status.phase is SessionPhase.RUNNING
 
 
-def test_that_a_callback_that_stopped_the_scene_is_named(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path, RAISING)
+def test_that_a_callback_that_stopped_the_scene_is_named(lend: Lend) -> None:
+    shell = lend(RAISING)
     shell.trigger(f"failure-{FailurePolicy.STOP.value}")
     shell.advance(0.5)
 

@@ -8,7 +8,8 @@ import pytest
 
 from inspector.analysis.lanes.lanes import LaneKind
 from tests.sessions.test_captured import MS, linked_trace, table
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import Shell
+from tests.ui.used_window import Lend
 from ui.frame_spans.panel import FrameSpansPanel
 from ui.session.selection import Selection
 from ui.timeline.panel import TimelinePanel
@@ -17,12 +18,10 @@ from ui.why.panel import WhyPanel
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytestqt.qtbot import QtBot
-
 
 @pytest.fixture
-def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
-    shell = open_shell(qtbot, tmp_path, None)
+def shell(lend: Lend, tmp_path: Path) -> Shell:
+    shell = lend(None)
     shell.window.open_path(linked_trace(tmp_path))
     return shell
 

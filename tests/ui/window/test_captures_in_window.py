@@ -35,6 +35,7 @@ from tests.sessions.test_captured import Clock, read_to_the_end, table, trace
 from tests.sessions.test_compared import capture
 from tests.ui.looking_back import settle
 from tests.ui.shell import Shell, open_shell
+from tests.ui.used_window import Lend
 from ui.export.export_dialog import ExportDialog
 from ui.frame_times.capture_header import CaptureHeader
 from ui.frame_times.frame_plot import FramePlot
@@ -64,8 +65,8 @@ MEASURES = get_args(Measure)
 
 
 @pytest.fixture
-def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
-    return open_shell(qtbot, tmp_path, None)
+def shell(lend: Lend) -> Shell:
+    return lend(None)
 
 
 def header_of(shell: Shell) -> CaptureHeader:
@@ -225,7 +226,8 @@ def test_that_the_side_column_of_a_capture_is_opened_for_that_alone(
     assert "column=1" in panels.save()
 
 
-def test_that_a_capture_has_its_summary_where_the_tray_opens(shell: Shell, tmp_path: Path) -> None:
+def test_that_a_capture_has_its_summary_where_the_tray_opens(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, None)
     shell.window.open_path(table(tmp_path))
     summary = shell.contents.window_states.summary
     assert summary is not None
@@ -568,8 +570,8 @@ def test_that_export_in_a_comparison_writes_its_page(shell: Shell, tmp_path: Pat
     assert not states.is_comparison
 
 
-def test_that_the_window_can_open_on_a_comparison(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path, None)
+def test_that_the_window_can_open_on_a_comparison(lend: Lend, qtbot: QtBot, tmp_path: Path) -> None:
+    shell = lend(None)
     states, middle = shell.contents.window_states, shell.window.middle
     paths = [
         capture(tmp_path / f"{number}.csv", [base, base + 0.1, base + 0.3] * 300)
@@ -641,8 +643,9 @@ def test_that_a_long_capture_is_read_on_with_its_progress(
 
 
 def test_that_samples_have_no_statistics_that_need_every_frame(
-    shell: Shell, tmp_path: Path
+    qtbot: QtBot, tmp_path: Path
 ) -> None:
+    shell = open_shell(qtbot, tmp_path, None)
     path = tmp_path / "log.csv"
     rows = "".join(f"60,{16 + each % 3},{each * 500_000_000}\n" for each in range(1, 60))
     path.write_text(f"os,cpu\nLinux,fast\nfps,frametime,elapsed\n{rows}")

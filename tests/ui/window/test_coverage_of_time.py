@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtWidgets import QApplication
-from pytestqt.qtbot import QtBot
 
-from tests.ui.shell import SMALL_GAME, Shell, open_shell
+from tests.ui.shell import SMALL_GAME, Shell
+from tests.ui.used_window import Lend
 from ui.session.bridge import Selection
 from ui.timeline.panel import TimelinePanel
 
@@ -38,12 +36,12 @@ def percent_with_time(shell: Shell) -> float:
     ],
 )
 def test_that_frames_and_lanes_are_the_window(
-    qtbot: QtBot, tmp_path: Path, size: tuple[int, int], percent_of_text: int, least: int
+    lend: Lend, size: tuple[int, int], percent_of_text: int, least: int
 ) -> None:
     font = QApplication.font()
     font.setPixelSize(round(_PIXELS * percent_of_text / 100))
     QApplication.setFont(font)
-    shell = open_shell(qtbot, tmp_path, SMALL_GAME)
+    shell = lend(SMALL_GAME)
     shell.window.resize(*size)
     # Where text is large, the line that stands for the side column is there as well.
     shell.bridge.select(Selection.clock(shell.clock_id("enemies")))

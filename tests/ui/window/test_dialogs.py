@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -15,7 +14,8 @@ from pytestqt.qtbot import QtBot
 from inspector.commands.transport import Hold
 from inspector.resources import resource_path
 from inspector.timebase import parse_duration_ns
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import Shell
+from tests.ui.used_window import Lend
 from ui.kit.prompts import Prompt
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection
@@ -88,12 +88,12 @@ def test_that_keys_named_in_the_help_are_the_keys() -> None:
             assert found in keys, f"{path.name}: {found}"
 
 
-def test_that_the_scene_in_the_help_builds(qtbot: QtBot, tmp_path: Path) -> None:
+def test_that_the_scene_in_the_help_builds(lend: Lend) -> None:
     text = resource_path("help", "getting-started.md").read_text(encoding="utf-8")
     code = re.search(r"```python\n(.*?)```", text, re.DOTALL)
     assert code is not None
 
-    shell = open_shell(qtbot, tmp_path, code[1])
+    shell = lend(code[1])
     shell.advance(6)
 
     assert [mark.text for mark in shell.bridge.timeline.marks] == ["five seconds of game time"]
@@ -112,8 +112,8 @@ def test_that_about_puts_the_versions_on_the_clipboard(qtbot: QtBot) -> None:
     assert "pyqtgraph 0." in text
 
 
-def test_that_an_empty_mark_is_a_mark(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_an_empty_mark_is_a_mark(lend: Lend) -> None:
+    shell = lend()
     shell.trigger("mark")
 
     only_prompt("Mark this instant").accept_answer()
@@ -141,9 +141,9 @@ def go_to(qtbot: QtBot, shell: Shell, text: str) -> Prompt:
     [("+250ms", 1_350 * MS), ("+1/4", 1_350 * MS), ("00:10", 10_000 * MS), ("1.5", 1_500 * MS)],
 )
 def test_that_going_takes_instants_and_after_a_sign_durations(
-    qtbot: QtBot, tmp_path: Path, text: str, at_ns: int
+    lend: Lend, qtbot: QtBot, text: str, at_ns: int
 ) -> None:
-    shell = open_shell(qtbot, tmp_path)
+    shell = lend()
     shell.advance(1.0)
     shell.bridge.submit(Hold())
     shell.advance(0.1)
@@ -155,9 +155,9 @@ def test_that_going_takes_instants_and_after_a_sign_durations(
 
 
 def test_that_going_to_what_has_passed_looks_back_and_steps_from_there(
-    qtbot: QtBot, tmp_path: Path
+    lend: Lend, qtbot: QtBot
 ) -> None:
-    shell = open_shell(qtbot, tmp_path)
+    shell = lend()
     shell.advance(1.0)
     go_to(qtbot, shell, "0:00.5")
     assert shell.bridge.playhead_ns == 500 * MS
@@ -169,17 +169,15 @@ def test_that_going_to_what_has_passed_looks_back_and_steps_from_there(
     ("text", "reason"), [("soon", "Not a duration"), ("+0", "A step only goes forward")]
 )
 def test_that_an_answer_that_cannot_be_taken_is_explained(
-    qtbot: QtBot, tmp_path: Path, text: str, reason: str
+    lend: Lend, qtbot: QtBot, text: str, reason: str
 ) -> None:
-    prompt = go_to(qtbot, open_shell(qtbot, tmp_path), text)
+    prompt = go_to(qtbot, lend(), text)
     assert prompt.isVisible()
     assert prompt.problem.text().startswith(f"✖ {reason}")
 
 
-def test_that_a_mark_typed_in_the_window_is_left_in_the_events(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_a_mark_typed_in_the_window_is_left_in_the_events(lend: Lend, qtbot: QtBot) -> None:
+    shell = lend()
     shell.trigger("mark")
     prompt = only_prompt("Mark this instant")
 
@@ -190,8 +188,8 @@ def test_that_a_mark_typed_in_the_window_is_left_in_the_events(
     assert [mark.text for mark in shell.bridge.timeline.marks] == ["boss appears"]
 
 
-def test_that_the_rate_of_the_selected_clock_can_be_chosen(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_the_rate_of_the_selected_clock_can_be_chosen(lend: Lend, qtbot: QtBot) -> None:
+    shell = lend()
     clock_id = shell.clock_id("enemies")
     shell.bridge.select(Selection.clock(clock_id))
     shell.trigger("set-rate")
@@ -207,9 +205,9 @@ def test_that_the_rate_of_the_selected_clock_can_be_chosen(qtbot: QtBot, tmp_pat
 
 
 def test_that_a_rate_that_cannot_be_read_keeps_the_prompt_open_and_says_why(
-    qtbot: QtBot, tmp_path: Path
+    lend: Lend, qtbot: QtBot
 ) -> None:
-    shell = open_shell(qtbot, tmp_path)
+    shell = lend()
     shell.bridge.select(Selection.clock(shell.clock_id("enemies")))
     shell.trigger("set-rate")
     prompt = only_prompt("Rate of enemies")
@@ -238,8 +236,8 @@ def test_that_a_question_grows_with_what_is_wrong_with_the_answer(qtbot: QtBot) 
         assert label.height() >= label.heightForWidth(label.width()), label.text()
 
 
-def test_that_buttons_of_dialogs_have_no_icons(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_buttons_of_dialogs_have_no_icons(lend: Lend) -> None:
+    shell = lend()
     shell.advance(0.1)
     shell.bridge.select(Selection.clock(shell.clock_id("game")))
     shell.bridge.refresh_now()

@@ -12,13 +12,14 @@ from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.scene import AddMark
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import Shell
+from tests.ui.used_window import Lend
 from ui.session.bridge import Selection
 from ui.why.panel import WhyPanel
 
 
 @pytest.fixture
-def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
+def shell(lend: Lend, tmp_path: Path) -> Shell:
     scene = tmp_path / "scene.py"
     scene.write_text(
         """
@@ -32,7 +33,7 @@ def build(stage):
 """,
         encoding="utf-8",
     )
-    shell = open_shell(qtbot, tmp_path, scene)
+    shell = lend(scene)
     shell.advance(1 / 60)
     return shell
 
@@ -54,14 +55,14 @@ def test_that_a_pause_says_how_many_timers_wait(shell: Shell) -> None:
     assert said(shell) == "ui paused · 1 timer waits · Undo Ctrl+Z"
 
 
-def test_that_it_counts_again_when_fewer_timers_wait(qtbot: QtBot, tmp_path: Path) -> None:
+def test_that_it_counts_again_when_fewer_timers_wait(lend: Lend, qtbot: QtBot) -> None:
     scene = """
 def build(stage):
     enemies = stage.root.child("enemies")
     bats = [enemies.set_interval(9, print) for _ in range(7)]
     stage.root.set_timeout(0.5, lambda: enemies.clear(bats[0]))
 """
-    shell = open_shell(qtbot, tmp_path, scene)
+    shell = lend(scene)
     shell.advance(1 / 60)
     shell.bridge.submit(PauseClock(shell.clock_id("enemies")))
     assert said(shell) == "enemies paused · 7 timers wait · Undo Ctrl+Z"
@@ -71,9 +72,9 @@ def build(stage):
     qtbot.waitUntil(lambda: said(shell) == "enemies paused · 6 timers wait · Undo Ctrl+Z")
 
 
-def test_that_a_branch_without_timers_has_none_that_wait(qtbot: QtBot, tmp_path: Path) -> None:
+def test_that_a_branch_without_timers_has_none_that_wait(lend: Lend) -> None:
     scene = 'def build(stage):\n    stage.root.child("still")\n'
-    shell = open_shell(qtbot, tmp_path, scene)
+    shell = lend(scene)
     shell.bridge.submit(PauseClock(shell.clock_id("still")))
 
     assert said(shell) == "still paused · Undo Ctrl+Z"
@@ -141,7 +142,7 @@ def test_that_an_undo_after_a_step_back_says_what_it_undid(shell: Shell) -> None
 
 
 def test_that_a_rate_that_the_scene_sets_back_is_said_where_one_looks(
-    qtbot: QtBot, tmp_path: Path
+    lend: Lend, tmp_path: Path
 ) -> None:
     scene = tmp_path / "scene.py"
     scene.write_text(
@@ -150,7 +151,7 @@ def test_that_a_rate_that_the_scene_sets_back_is_said_where_one_looks(
         "    stage.root.child('ui').set_timeout(2, game.set_rate, 1)\n",
         encoding="utf-8",
     )
-    shell = open_shell(qtbot, tmp_path, scene)
+    shell = lend(scene)
     game = shell.clock_id("game")
     shell.advance(1 / 60)
     shell.bridge.submit(SetRate(game, Fraction(1, 4)))

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.sessions.scene import built_in_scenes
 from tests.ui.shell import open_shell
+from tests.ui.used_window import Lend
 from ui.window.dialogs.gallery import GalleryDialog
 from ui.window.dialogs.scene_error import SceneErrorView
 
@@ -39,8 +40,8 @@ def test_that_titles_in_a_row_have_one_height(qtbot: QtBot) -> None:
     assert max(heights) - min(heights) <= 1
 
 
-def test_that_a_scene_of_the_gallery_is_opened(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_a_scene_of_the_gallery_is_opened(lend: Lend, qtbot: QtBot) -> None:
+    shell = lend()
     shell.trigger("gallery")
     dialog = shell.window.findChild(GalleryDialog)
     assert isinstance(dialog, GalleryDialog)
@@ -54,10 +55,10 @@ def test_that_a_scene_of_the_gallery_is_opened(qtbot: QtBot, tmp_path: Path) -> 
 
 
 def test_that_the_scenes_are_offered_where_nothing_could_be_opened(
-    qtbot: QtBot, tmp_path: Path
+    lend: Lend, qtbot: QtBot, tmp_path: Path
 ) -> None:
     (tmp_path / "cut.tlrec").write_bytes(b"garbage")
-    shell = open_shell(qtbot, tmp_path, tmp_path / "cut.tlrec")
+    shell = lend(tmp_path / "cut.tlrec")
     view = shell.window.middle.currentWidget()
     assert isinstance(view, SceneErrorView)
     gallery = view.gallery

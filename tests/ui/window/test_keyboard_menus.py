@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent
@@ -12,7 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from inspector.commands.timers import FireTimer
 from inspector.commands.transport import Run
-from tests.ui.shell import SMALL_GAME, Shell, open_shell
+from tests.ui.shell import SMALL_GAME, Shell
+from tests.ui.used_window import Lend
 from ui.actions.panels import PANELS, make_panel
 from ui.clock_tree.panel import ClockTreePanel
 from ui.kit.table.table_view import RowMenus
@@ -38,8 +37,8 @@ LISTS = [
 
 
 @pytest.fixture
-def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
-    shell = open_shell(qtbot, tmp_path, SMALL_GAME)
+def shell(lend: Lend) -> Shell:
+    shell = lend(SMALL_GAME)
     shell.advance(0.1)
     shell.trigger("run-or-hold")
     return shell

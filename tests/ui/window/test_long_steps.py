@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
@@ -11,13 +9,14 @@ from pytestqt.qtbot import QtBot
 from inspector.commands.transport import StepFrames
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import Shell
+from tests.ui.used_window import Lend
 
 
 @pytest.fixture
-def stepping(qtbot: QtBot, tmp_path: Path) -> Shell:
+def stepping(lend: Lend) -> Shell:
     """A window whose scene makes a step of many frames, one at each refresh."""
-    shell = open_shell(qtbot, tmp_path)
+    shell = lend()
     session = shell.bridge.session
     assert isinstance(session, HostedSession)
     session.slice_ns = 0

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
 from inspector.vocabulary import RATE_DENOMINATOR, Field
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import Shell
+from tests.ui.used_window import Lend
 from ui.kit.prompts import Prompt
 from ui.session.bridge import Selection
 
@@ -38,8 +37,8 @@ def build(stage):
 
 
 @pytest.fixture
-def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
-    shell = open_shell(qtbot, tmp_path, SCENE)
+def shell(lend: Lend) -> Shell:
+    shell = lend(SCENE)
     shell.advance(0.1)
     shell.trigger("run-or-hold")
     shell.advance(0.1)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import QEvent
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 from pytestqt.qtbot import QtBot
 
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import Shell
+from tests.ui.used_window import Lend
 from ui.selected.preview import Previewer
 from ui.session.bridge import Selection
 
@@ -23,8 +22,8 @@ def build(stage):
 
 
 @pytest.fixture
-def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
-    shell = open_shell(qtbot, tmp_path, SCENE)
+def shell(lend: Lend) -> Shell:
+    shell = lend(SCENE)
     shell.advance(0.1)
     shell.trigger("run-or-hold")
     shell.advance(0.1)

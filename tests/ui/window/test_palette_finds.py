@@ -12,7 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from inspector.events.conditions.breakpoint import BreakKind
 from tests.sessions.test_captured import table, trace
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import Shell
+from tests.ui.used_window import Lend
 from ui.findings import FindingsPanel
 from ui.kit.filter_line import FilterLine
 from ui.session.bridge import Selection, SelectionKind
@@ -37,16 +38,16 @@ def build(stage):
 
 
 @pytest.fixture
-def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
-    shell = open_shell(qtbot, tmp_path, SCENE)
+def shell(lend: Lend) -> Shell:
+    shell = lend(SCENE)
     shell.pass_frames(60)
     return shell
 
 
 def test_that_with_a_capture_it_begins_with_what_is_done_with_captures(
-    qtbot: QtBot, tmp_path: Path
+    lend: Lend, tmp_path: Path
 ) -> None:
-    shell = open_shell(qtbot, tmp_path, None)
+    shell = lend(None)
     shell.window.open_path(table(tmp_path))
     QApplication.processEvents()
 
@@ -63,11 +64,11 @@ def test_that_with_a_capture_it_begins_with_what_is_done_with_captures(
 
 
 def test_that_captures_that_were_open_lately_are_offered_to_be_compared(
-    qtbot: QtBot, tmp_path: Path
+    lend: Lend, tmp_path: Path
 ) -> None:
     before, after = table(tmp_path), tmp_path / "after.csv"
     after.write_bytes(before.read_bytes())
-    shell = open_shell(qtbot, tmp_path, None)
+    shell = lend(None)
     recent = (str(after), str(before), str(tmp_path / "gone.csv"), str(tmp_path / "scene.py"))
     shell.window.settings = shell.window.settings._replace(recent_scenes=recent)
     compared: list[tuple[list[Path], bool]] = []
@@ -133,8 +134,8 @@ def test_that_timers_say_when_they_are_due_or_when_they_fired(shell: Shell) -> N
     assert panels == [("Events with “boss”", ""), ("Timers with “boss”", "1 of 2")]
 
 
-def test_that_a_finding_is_found_at_its_time(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path, FAILING)
+def test_that_a_finding_is_found_at_its_time(lend: Lend, qtbot: QtBot) -> None:
+    shell = lend(FAILING)
     shell.pass_frames(30)
     assert titles(shell, "castle")[1] == []
     panel = shell.window.panels.panel("findings")
@@ -182,11 +183,9 @@ def test_that_why_a_timer_has_not_fired_takes_one_key(shell: Shell, typed: str) 
     assert titles(shell, "")[0][0][0] == "boss arrives"
 
 
-def test_that_no_reason_is_offered_where_all_timers_have_fired(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
+def test_that_no_reason_is_offered_where_all_timers_have_fired(lend: Lend) -> None:
     scene = "def build(stage):\n    stage.root.set_interval(0.1, lambda: None, name='beat')\n"
-    shell = open_shell(qtbot, tmp_path, scene)
+    shell = lend(scene)
     shell.pass_frames(30)
 
     assert titles(shell, "")[0][0][0] == "beat"
@@ -201,7 +200,7 @@ def test_that_an_object_is_selected(shell: Shell) -> None:
 
 
 def test_that_clocks_of_one_name_and_their_timers_are_told_apart(
-    qtbot: QtBot, tmp_path: Path
+    lend: Lend,
 ) -> None:
     scene = """
 def build(stage):
@@ -209,7 +208,7 @@ def build(stage):
         hand = stage.root.child(side).child("hand")
         hand.set_timeout(5, lambda: None, name="grip")
 """
-    shell = open_shell(qtbot, tmp_path, scene)
+    shell = lend(scene)
 
     assert [about for _, about in titles(shell, "hand")[0]] == [
         "left › hand · running",
@@ -286,7 +285,7 @@ def test_that_a_panel_opens_with_the_word_as_its_filter(shell: Shell) -> None:
     assert line.filter_text == "boss"
 
 
-def test_that_without_a_session_there_is_nothing_to_find(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path, None)
+def test_that_without_a_session_there_is_nothing_to_find(lend: Lend) -> None:
+    shell = lend(None)
 
     assert titles(shell, "boss") == [[], [], [], []]

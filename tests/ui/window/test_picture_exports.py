@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QApplication, QMenu
-from pytestqt.qtbot import QtBot
 
-from tests.ui.shell import SMALL_GAME, Shell, open_shell
+from tests.ui.shell import SMALL_GAME, Shell
+from tests.ui.used_window import Lend
 from ui.export.export_dialog import ExportDialog
 from ui.kit.save_dialog import SaveDialog, file_stem
 from ui.scene.panel import ScenePanel
@@ -16,9 +16,9 @@ from ui.timeline.panel import TimelinePanel
 
 
 @pytest.fixture
-def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
+def shell(lend: Lend) -> Shell:
     """Return a window on a game of which a second has passed."""
-    shell = open_shell(qtbot, tmp_path, SMALL_GAME)
+    shell = lend(SMALL_GAME)
     shell.pass_frames(60)
     shell.trigger("run-or-hold")
     shell.advance(1 / 60)

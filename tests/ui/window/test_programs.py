@@ -27,6 +27,7 @@ from inspector.timebase import format_instant
 from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, LOOP_ASKED
 from tests.sessions.attached.fake_probe import FakeDoor, FakeProbe, hello
 from tests.ui.shell import SCENE, Shell, open_shell
+from tests.ui.used_window import Lend
 from ui.clock_tree.panel import ClockTreePanel
 from ui.frame_spans.panel import FrameSpansPanel
 from ui.frame_times.loop_choice import LoopChoice
@@ -59,10 +60,10 @@ class ClosedDoor:
 class ProgramInWindow:
     """A window that is attached to a program played by the test."""
 
-    def __init__(self, qtbot: QtBot, folder: Path) -> None:
+    def __init__(self, qtbot: QtBot, lend: Lend) -> None:
         self.qtbot = qtbot
         self.door = FakeDoor()
-        self.shell = open_shell(qtbot, folder, scene=None)
+        self.shell = lend(None)
         self.shell.bridge.open_door(self.door)
         session = self.shell.bridge.session
         assert isinstance(session, AttachedSession)
@@ -94,8 +95,8 @@ class ProgramInWindow:
 
 
 @pytest.fixture
-def attached(qtbot: QtBot, tmp_path: Path) -> Iterator[ProgramInWindow]:
-    found = ProgramInWindow(qtbot, tmp_path)
+def attached(qtbot: QtBot, lend: Lend) -> Iterator[ProgramInWindow]:
+    found = ProgramInWindow(qtbot, lend)
     yield found
     found.shell.bridge.close()
     found.probe.close()

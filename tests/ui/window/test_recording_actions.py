@@ -15,14 +15,15 @@ from inspector.sessions.hosted import HostedSession
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.session import SessionPhase
 from inspector.timebase import NS_PER_MS
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import Shell
+from tests.ui.used_window import Lend
 from ui.kit.prompts import Prompt
 
 
 @pytest.fixture
-def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
+def shell(lend: Lend, tmp_path: Path) -> Shell:
     """Return a window on a held scene of which a second has passed."""
-    shell = open_shell(qtbot, tmp_path)
+    shell = lend()
     shell.pass_frames(60)
     shell.trigger("run-or-hold")
     shell.advance(1 / 60)
@@ -248,8 +249,8 @@ def test_that_a_recording_can_be_ended_when_the_scene_fails_to_load(
     assert not _recorder(shell).is_recording
 
 
-def test_that_a_scene_that_failed_to_load_is_not_recorded(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path, "def build(stage): raise OSError")
+def test_that_a_scene_that_failed_to_load_is_not_recorded(lend: Lend) -> None:
+    shell = lend("def build(stage): raise OSError")
 
     for action_id in ("record", "record-to", "save-last", "save-last-exact"):
         reason = shell.window.actions_by_id[action_id].reason
@@ -257,8 +258,8 @@ def test_that_a_scene_that_failed_to_load_is_not_recorded(qtbot: QtBot, tmp_path
     assert not shell.window.transport.record_button.isEnabled()
 
 
-def test_that_without_a_scene_nothing_is_recorded(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path, None)
+def test_that_without_a_scene_nothing_is_recorded(lend: Lend) -> None:
+    shell = lend(None)
 
     for action_id in ("record", "record-to", "save-last", "save-last-exact"):
         assert shell.window.actions_by_id[action_id].reason == "no scene is open"
@@ -278,10 +279,8 @@ def test_that_pictures_can_be_left_out_and_that_is_remembered(shell: Shell) -> N
     assert (action.isChecked(), _recorder(shell).keeps_pictures) == (True, True)
 
 
-def test_that_the_start_of_a_recording_says_what_pictures_take(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_the_start_of_a_recording_says_what_pictures_take(lend: Lend, tmp_path: Path) -> None:
+    shell = lend()
     session = shell.bridge.session
     assert isinstance(session, HostedSession)
     _recorder(shell).folder = tmp_path / "recordings"

@@ -22,7 +22,8 @@ from inspector.vocabulary import LoopKind
 from tests.events.recording.recorded_worlds import record, scene_log
 from tests.ui.events.kinds import choose_kinds
 from tests.ui.looking_back import settle
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import Shell
+from tests.ui.used_window import Lend
 from tests.ui.world import PlayedSession
 from ui.clock_tree.panel import ClockTreePanel
 from ui.events.panel import EventListPanel
@@ -45,8 +46,8 @@ class Recorded(PlayedSession):
 
 
 @pytest.fixture
-def recorded(qtbot: QtBot, tmp_path: Path) -> Shell:
-    shell = open_shell(qtbot, tmp_path, None)
+def recorded(lend: Lend) -> Shell:
+    shell = lend(None)
     session = Recorded()
     session.root.set_interval(0.05, lambda: None, name="tick")
     for step in range(1, 11):
@@ -199,9 +200,9 @@ def recording(folder: Path) -> Path:
     return record(scene_log("1", 1), folder / "a.tlrec")
 
 
-def test_that_a_recording_is_opened_like_a_scene(qtbot: QtBot, tmp_path: Path) -> None:
+def test_that_a_recording_is_opened_like_a_scene(lend: Lend, tmp_path: Path) -> None:
     path = recording(tmp_path)
-    shell = open_shell(qtbot, tmp_path, path)
+    shell = lend(path)
     bridge, window = shell.bridge, shell.window
 
     assert bridge.status.phase is SessionPhase.HELD
@@ -221,10 +222,10 @@ def test_that_a_recording_is_opened_like_a_scene(qtbot: QtBot, tmp_path: Path) -
 
 
 def test_that_nothing_is_said_to_have_been_done_when_a_recording_is_opened(
-    qtbot: QtBot, tmp_path: Path
+    lend: Lend, tmp_path: Path
 ) -> None:
     path = record(scene_log("1", 6), tmp_path / "a.tlrec")
-    shell = open_shell(qtbot, tmp_path, None)
+    shell = lend(None)
 
     shell.window.open_path(path)
     settle()
@@ -233,10 +234,10 @@ def test_that_nothing_is_said_to_have_been_done_when_a_recording_is_opened(
     assert not shell.window.notice.message
 
 
-def test_that_what_is_no_recording_is_said_to_be_none(qtbot: QtBot, tmp_path: Path) -> None:
+def test_that_what_is_no_recording_is_said_to_be_none(lend: Lend, tmp_path: Path) -> None:
     path = tmp_path / "b.tlrec"
     path.write_text("hello", encoding="utf-8")
-    shell = open_shell(qtbot, tmp_path, path)
+    shell = lend(path)
 
     problem = shell.bridge.status
     recording(tmp_path).replace(path)
@@ -272,13 +273,13 @@ def test_that_recordings_can_be_dropped_on_the_window(shell: Shell, tmp_path: Pa
 
 
 def test_that_a_recording_no_event_of_which_can_be_read_is_not_called_no_scene(
-    qtbot: QtBot, tmp_path: Path
+    lend: Lend, tmp_path: Path
 ) -> None:
     path = tmp_path / "damaged.tlrec"
     record(scene_log(seconds=1), path)
     with closing(connect(path)) as database:
         database.executescript("DELETE FROM keyframes; UPDATE chunks SET crc = crc + 1;")
-    shell = open_shell(qtbot, tmp_path, None)
+    shell = lend(None)
 
     shell.window.open_path(path)
     settle()
@@ -293,13 +294,13 @@ def test_that_a_recording_no_event_of_which_can_be_read_is_not_called_no_scene(
 
 
 def test_that_the_details_count_the_missing_events_of_a_damaged_recording(
-    qtbot: QtBot, tmp_path: Path
+    lend: Lend, tmp_path: Path
 ) -> None:
     path, log = tmp_path / "damaged.tlrec", scene_log(seconds=1)
     record(log, path, portion=400)
     with closing(connect(path)) as database:
         database.executescript("UPDATE chunks SET crc = crc + 1 WHERE first_cursor = 400;")
-    shell = open_shell(qtbot, tmp_path, None)
+    shell = lend(None)
 
     shell.window.open_path(path)
     settle()
@@ -312,8 +313,8 @@ def test_that_the_details_count_the_missing_events_of_a_damaged_recording(
     assert f"{log.end - 400:,} events in the file, 400 are missing." in told
 
 
-def test_that_a_recording_without_frames_says_so(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path, None)
+def test_that_a_recording_without_frames_says_so(lend: Lend) -> None:
+    shell = lend(None)
     session = Recorded()
     session.root.set_interval(0.05, lambda: None, name="tick")
     session.run_to_ms(200)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from pytestqt.qtbot import QtBot
-
 from inspector.commands.command import Capability
 from tests.ui.looking_back import settle
-from tests.ui.shell import open_shell
+from tests.ui.used_window import Lend
 from tests.ui.world import PlayedSession
 from ui.session.selection import Selection
 
@@ -30,8 +26,8 @@ class Counting(PlayedSession):
         self._found = found
 
 
-def test_that_a_refresh_reads_the_capabilities_once(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path, None)
+def test_that_a_refresh_reads_the_capabilities_once(lend: Lend) -> None:
+    shell = lend(None)
     session = Counting()
     session.root.set_interval(0.05, lambda: None, name="tick")
     shell.bridge.set_session(session)

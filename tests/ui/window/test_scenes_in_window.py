@@ -16,7 +16,8 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector.sessions.session import SessionPhase
-from tests.ui.shell import SCENE, SMALL_GAME, Shell, open_shell
+from tests.ui.shell import SCENE, SMALL_GAME, Shell
+from tests.ui.used_window import Lend
 from ui.kit.theme import ColorRole
 from ui.scene.panel import ScenePanel
 from ui.window.dialogs.scene_error import SceneErrorDialog, SceneErrorView
@@ -27,9 +28,9 @@ BROKEN = "def build(stage):\n    clock = stage.root\n    clock.no_such_thing()\n
 
 
 def test_that_a_broken_scene_shows_its_line_and_the_window_lives_on(
-    qtbot: QtBot, tmp_path: Path
+    lend: Lend, tmp_path: Path
 ) -> None:
-    shell = open_shell(qtbot, tmp_path, BROKEN)
+    shell = lend(BROKEN)
 
     view = shell.window.middle.currentWidget()
     assert isinstance(view, SceneErrorView)
@@ -40,10 +41,10 @@ def test_that_a_broken_scene_shows_its_line_and_the_window_lives_on(
 
 
 def test_that_a_recording_that_cannot_be_read_is_not_offered_to_an_editor(
-    qtbot: QtBot, tmp_path: Path
+    lend: Lend, tmp_path: Path
 ) -> None:
     (tmp_path / "cut.tlrec").write_bytes(b"garbage")
-    shell = open_shell(qtbot, tmp_path, tmp_path / "cut.tlrec")
+    shell = lend(tmp_path / "cut.tlrec")
 
     view = shell.window.middle.currentWidget()
     assert isinstance(view, SceneErrorView)
@@ -52,8 +53,10 @@ def test_that_a_recording_that_cannot_be_read_is_not_offered_to_an_editor(
     assert view.reload_button.toolTip() == "Try to open the file again (F5)"
 
 
-def test_that_reloading_a_mended_scene_brings_the_plot_back(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path, BROKEN)
+def test_that_reloading_a_mended_scene_brings_the_plot_back(
+    lend: Lend, qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = lend(BROKEN)
     view = shell.window.middle.currentWidget()
     assert isinstance(view, SceneErrorView)
     (tmp_path / "scene.py").write_text(SCENE, encoding="utf-8")
@@ -65,10 +68,8 @@ def test_that_reloading_a_mended_scene_brings_the_plot_back(qtbot: QtBot, tmp_pa
     assert shell.bridge.status.phase is SessionPhase.RUNNING
 
 
-def test_that_only_what_makes_sense_is_enabled_for_a_broken_scene(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    shell = open_shell(qtbot, tmp_path, BROKEN)
+def test_that_only_what_makes_sense_is_enabled_for_a_broken_scene(lend: Lend) -> None:
+    shell = lend(BROKEN)
 
     actions = shell.window.actions_by_id
     assert actions["reload"].isEnabled()
@@ -77,10 +78,8 @@ def test_that_only_what_makes_sense_is_enabled_for_a_broken_scene(
 
 
 @pytest.mark.parametrize("scene", [SCENE, BROKEN], ids=["without", "broken"])
-def test_that_a_picture_that_does_not_exist_takes_no_room(
-    qtbot: QtBot, tmp_path: Path, scene: str
-) -> None:
-    shell = open_shell(qtbot, tmp_path, scene)
+def test_that_a_picture_that_does_not_exist_takes_no_room(lend: Lend, scene: str) -> None:
+    shell = lend(scene)
     panel = shell.window.panels.panel("scene")
     if scene == SCENE:
         shell.advance(0.1)
@@ -100,8 +99,8 @@ def dragged_in(data: QMimeData) -> QDragEnterEvent:
     return QDragEnterEvent(place, actions, data, button, Qt.KeyboardModifier.NoModifier)
 
 
-def test_that_a_dropped_python_file_is_opened(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path, None)
+def test_that_a_dropped_python_file_is_opened(lend: Lend, tmp_path: Path) -> None:
+    shell = lend(None)
     path = tmp_path / "dropped.py"
     path.write_text(SCENE, encoding="utf-8")
     data = QMimeData()
@@ -121,8 +120,8 @@ def test_that_a_dropped_python_file_is_opened(qtbot: QtBot, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["last.tlrec", "LAST.TLREC", "scene.pyw"])
-def test_that_a_file_is_taken_by_how_its_name_ends(qtbot: QtBot, tmp_path: Path, name: str) -> None:
-    shell = open_shell(qtbot, tmp_path, None)
+def test_that_a_file_is_taken_by_how_its_name_ends(lend: Lend, tmp_path: Path, name: str) -> None:
+    shell = lend(None)
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(tmp_path / name))])
 
@@ -133,8 +132,8 @@ def test_that_a_file_is_taken_by_how_its_name_ends(qtbot: QtBot, tmp_path: Path,
     assert enter.isAccepted()
 
 
-def test_that_links_are_not_taken(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path, None)
+def test_that_links_are_not_taken(lend: Lend) -> None:
+    shell = lend(None)
     data = QMimeData()
     data.setUrls([QUrl("https://example.org/scene.py")])
 
@@ -145,10 +144,8 @@ def test_that_links_are_not_taken(qtbot: QtBot, tmp_path: Path) -> None:
     assert not enter.isAccepted()
 
 
-def test_that_a_recent_scene_that_is_gone_is_said_and_forgotten(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_a_recent_scene_that_is_gone_is_said_and_forgotten(lend: Lend, tmp_path: Path) -> None:
+    shell = lend()
     path = tmp_path / "scene.py"
     path.unlink()
 
@@ -166,8 +163,8 @@ def build(stage):
 """
 
 
-def test_that_failures_are_counted_in_the_status_bar(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path, FAILING)
+def test_that_failures_are_counted_in_the_status_bar(lend: Lend) -> None:
+    shell = lend(FAILING)
     note = shell.window.panels.foot.findChildren(FailureNote)[0]
     was_hidden = note.isHidden()
 
@@ -181,10 +178,8 @@ def test_that_failures_are_counted_in_the_status_bar(qtbot: QtBot, tmp_path: Pat
     assert note.isHidden()
 
 
-def test_that_a_scene_that_cannot_be_built_is_not_counted_as_a_callback(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    shell = open_shell(qtbot, tmp_path, "def build(stage):\n    raise KeyError('castle')\n")
+def test_that_a_scene_that_cannot_be_built_is_not_counted_as_a_callback(lend: Lend) -> None:
+    shell = lend("def build(stage):\n    raise KeyError('castle')\n")
     note = shell.window.panels.foot.findChildren(FailureNote)[0]
 
     shell.advance(0.05)
@@ -194,9 +189,9 @@ def test_that_a_scene_that_cannot_be_built_is_not_counted_as_a_callback(
 
 
 def test_that_a_scene_that_cannot_be_opened_is_told_beside_the_one_that_goes_on(
-    qtbot: QtBot, tmp_path: Path
+    lend: Lend, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    shell = open_shell(qtbot, tmp_path)
+    shell = lend()
     shell.advance(0.2)
     window, session = shell.window, shell.bridge.session
     bad = tmp_path / "bad.py"
@@ -246,13 +241,9 @@ def choose(shell: Shell, path: Path) -> None:
     [("bad.py", BROKEN), ("bad.tlrec", "garbage"), ("bad.csv", "hello"), ("bad.json", "[]")],
 )
 def test_that_however_a_bad_file_is_opened_the_scene_runs_on_and_a_notice_says_so(
-    qtbot: QtBot,
-    tmp_path: Path,
-    way: Callable[[Shell, Path], None],
-    name: str,
-    content: str,
+    lend: Lend, tmp_path: Path, way: Callable[[Shell, Path], None], name: str, content: str
 ) -> None:
-    shell = open_shell(qtbot, tmp_path)
+    shell = lend()
     shell.advance(0.2)
     session = shell.bridge.session
     bad = tmp_path / name
@@ -269,9 +260,9 @@ def test_that_however_a_bad_file_is_opened_the_scene_runs_on_and_a_notice_says_s
 
 
 def test_that_a_double_click_enlarges_the_picture_of_a_scene_until_it_is_put_back(
-    qtbot: QtBot, tmp_path: Path
+    lend: Lend, qtbot: QtBot
 ) -> None:
-    shell = open_shell(qtbot, tmp_path, SMALL_GAME)
+    shell = lend(SMALL_GAME)
     shell.advance(1 / 60)
     panel = shell.window.findChild(ScenePanel)
     assert panel is not None

@@ -17,7 +17,8 @@ from inspector.sessions import captured
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.vocabulary import MARK
 from tests.sessions.test_captured import table
-from tests.ui.shell import SMALL_GAME, open_shell
+from tests.ui.shell import SMALL_GAME
+from tests.ui.used_window import Lend
 from tests.ui.world import PlayedSession
 from ui.session.bridge import SessionBridge
 from ui.why.panel import WhyPanel
@@ -113,8 +114,8 @@ def test_that_a_failure_that_came_during_a_long_step_is_said_after_it(stand: Sta
     assert stand.line.message == ""
 
 
-def test_that_the_count_of_events_is_no_wider_than_it_needs(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path, None)
+def test_that_the_count_of_events_is_no_wider_than_it_needs(lend: Lend) -> None:
+    shell = lend(None)
     shell.window.open_path(SMALL_GAME)
     shell.advance(1)
     shell.window.notice.log_note.refresh()
@@ -124,8 +125,8 @@ def test_that_the_count_of_events_is_no_wider_than_it_needs(qtbot: QtBot, tmp_pa
     assert note.width() == note.sizeHint().width()
 
 
-def test_that_what_lasts_has_the_room_of_the_tabs(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_what_lasts_has_the_room_of_the_tabs(lend: Lend) -> None:
+    shell = lend()
     text = f"Not saved: /{'long/' * 20}a.tlrec"
 
     shell.window.notice.show_lasting(text)
@@ -149,10 +150,10 @@ def test_that_lost_events_are_counted(stand: Stand) -> None:
 
 
 def test_that_of_a_long_file_all_events_are_counted(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lend: Lend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(captured, "NEWEST", 100)
-    shell = open_shell(qtbot, tmp_path, None)
+    shell = lend(None)
 
     shell.window.open_path(table(tmp_path))
 
@@ -189,9 +190,9 @@ def test_that_a_scene_that_loads_is_said_as_long_as_it_does(stand: Stand, tmp_pa
 
 
 def test_that_a_text_that_is_not_wider_has_no_room_measured(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lend: Lend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shell = open_shell(qtbot, tmp_path)
+    shell = lend()
     note = shell.window.notice.log_note
     told: list[str] = []
     monkeypatch.setattr(status_line, "_log_texts", lambda _session: (told[-1], ""))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import cast
 
 import pytest
@@ -12,7 +11,8 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock
-from tests.ui.shell import SMALL_GAME, Shell, open_shell
+from tests.ui.shell import SMALL_GAME, Shell
+from tests.ui.used_window import Lend
 from ui.session.bridge import Selection, SelectionKind
 from ui.why.labels import LinkedLabel
 from ui.why.panel import WhyPanel
@@ -22,8 +22,8 @@ Key = Qt.Key
 
 
 @pytest.fixture
-def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
-    shell = open_shell(qtbot, tmp_path, SMALL_GAME)
+def shell(lend: Lend, qtbot: QtBot) -> Shell:
+    shell = lend(SMALL_GAME)
     shell.activate()
     with qtbot.waitActive(shell.window):
         shell.window.setFocus()

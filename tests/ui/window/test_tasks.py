@@ -31,6 +31,7 @@ from tests.analysis.test_lateness import CRUNCH, LIBRARY, MAIN, REBUILD, Program
 from tests.sessions.test_captured import table
 from tests.ui.looking_back import settle
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
+from tests.ui.used_window import Lend
 from tests.ui.world import PlayedSession
 from ui.actions.menus import MenuId
 from ui.comparison.view import ComparisonView
@@ -87,8 +88,8 @@ class Hand:
 
 
 @pytest.fixture
-def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
-    shell = open_shell(qtbot, tmp_path, SMALL_GAME)
+def shell(lend: Lend) -> Shell:
+    shell = lend(SMALL_GAME)
     shell.window.resize(1_600, 1_000)
     shell.pass_frames(60 * 8)
     QApplication.processEvents()
@@ -259,11 +260,11 @@ def verdict(qtbot: QtBot, shell: Shell) -> str:
 
 
 def test_that_captures_dropped_together_are_compared_and_understood_in_8_s(
-    qtbot: QtBot, tmp_path: Path, capture: Path
+    lend: Lend, qtbot: QtBot, capture: Path
 ) -> None:
     slower = capture.with_name("slower.csv")
     slower.write_text(capture.read_text(encoding="utf-8").replace("e,18.5", "e,23.5"), "utf-8")
-    shell = open_shell(qtbot, tmp_path, None)
+    shell = lend(None)
     hand = Hand(shell)
 
     hand.drop(capture, slower)
@@ -317,8 +318,8 @@ def opened_palette(shell: Shell, hand: Hand) -> CommandPalette:
 
 
 @pytest.fixture
-def open_capture(qtbot: QtBot, tmp_path: Path, capture: Path) -> Shell:
-    shell = open_shell(qtbot, tmp_path, None)
+def open_capture(lend: Lend, capture: Path) -> Shell:
+    shell = lend(None)
     shell.window.open_path(capture)
     settle()
     return shell
@@ -349,9 +350,9 @@ def test_that_an_open_capture_is_compared_and_understood_in_8_s(
 
 
 def test_that_two_captures_are_chosen_at_the_welcome_and_understood_in_8_s(
-    qtbot: QtBot, tmp_path: Path, capture: Path, other: Path, monkeypatch: pytest.MonkeyPatch
+    lend: Lend, qtbot: QtBot, capture: Path, other: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shell = open_shell(qtbot, tmp_path, None)
+    shell = lend(None)
     hand = Hand(shell)
     titles, files = [], [capture, other]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
@@ -11,16 +10,14 @@ from pytestqt.qtbot import QtBot
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.sessions.session import SessionPhase
-from tests.ui.shell import open_shell
+from tests.ui.used_window import Lend
 from ui.breakpoints.panel import BreakpointsPanel
 from ui.kit.prompts import Prompt
 from ui.session.bridge import Selection
 
 
-def test_that_the_run_button_shows_the_session_and_not_the_click(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_the_run_button_shows_the_session_and_not_the_click(lend: Lend) -> None:
+    shell = lend()
     action = shell.window.actions_by_id["run-or-hold"]
     assert action.text() == "&Hold"
 
@@ -34,8 +31,8 @@ def test_that_the_run_button_shows_the_session_and_not_the_click(
     assert not action.isCheckable()
 
 
-def test_that_a_step_holds_a_running_scene_first(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_a_step_holds_a_running_scene_first(lend: Lend) -> None:
+    shell = lend()
     shell.advance(0.5)
     frames = shell.bridge.timeline.frames.end
 
@@ -46,10 +43,8 @@ def test_that_a_step_holds_a_running_scene_first(qtbot: QtBot, tmp_path: Path) -
     assert shell.bridge.timeline.frames.end <= frames + 2
 
 
-def test_that_the_long_step_runs_as_many_frames_as_were_asked_for(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_the_long_step_runs_as_many_frames_as_were_asked_for(lend: Lend) -> None:
+    shell = lend()
     shell.trigger("run-or-hold")
     shell.advance(0.1)
     frames = shell.bridge.timeline.frames.end
@@ -70,8 +65,8 @@ def test_that_the_long_step_runs_as_many_frames_as_were_asked_for(
     assert shell.bridge.timeline.frames.end == frames + 14
 
 
-def test_that_a_refusal_is_said_in_the_status_bar(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path, "def build(stage):\n    pass\n")
+def test_that_a_refusal_is_said_in_the_status_bar(lend: Lend) -> None:
+    shell = lend("def build(stage):\n    pass\n")
     shell.trigger("run-or-hold")
     shell.advance(0.1)
 
@@ -82,8 +77,8 @@ def test_that_a_refusal_is_said_in_the_status_bar(qtbot: QtBot, tmp_path: Path) 
     )
 
 
-def test_that_keys_change_the_rate_of_the_root(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_keys_change_the_rate_of_the_root(lend: Lend) -> None:
+    shell = lend()
 
     def rate() -> Fraction:
         shell.advance(0.05)
@@ -99,10 +94,8 @@ def test_that_keys_change_the_rate_of_the_root(qtbot: QtBot, tmp_path: Path) -> 
     assert rate() == 2
 
 
-def test_that_everything_is_the_root_and_keys_are_about_what_is_selected(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_everything_is_the_root_and_keys_are_about_what_is_selected(lend: Lend) -> None:
+    shell = lend()
     rates = shell.window.transport.rates
     shell.bridge.select(Selection.clock(shell.clock_id("enemies")))
 
@@ -125,8 +118,8 @@ def test_that_everything_is_the_root_and_keys_are_about_what_is_selected(
     assert rates.buttons[Fraction(1, 2)].text() == "0.4"
 
 
-def test_that_p_pauses_the_selected_branch_and_nothing_else(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_p_pauses_the_selected_branch_and_nothing_else(lend: Lend) -> None:
+    shell = lend()
     shell.bridge.select(Selection.clock(shell.clock_id("enemies")))
 
     shell.trigger("pause-branch")
@@ -140,10 +133,8 @@ def test_that_p_pauses_the_selected_branch_and_nothing_else(qtbot: QtBot, tmp_pa
     assert action.text() == "Resume enemies"
 
 
-def test_that_a_selected_timer_can_be_cleared_until_it_is_gone(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_a_selected_timer_can_be_cleared_until_it_is_gone(lend: Lend) -> None:
+    shell = lend()
     timers = shell.bridge.timeline.timers
     timer_id = next(i for i in timers.ids() if timers.row(i).label == "end")
     shell.bridge.select(Selection.timer(timer_id))
@@ -156,9 +147,9 @@ def test_that_a_selected_timer_can_be_cleared_until_it_is_gone(
 
 
 def test_that_delete_in_the_list_of_breakpoints_leaves_the_selected_timer(
-    qtbot: QtBot, tmp_path: Path
+    lend: Lend, qtbot: QtBot
 ) -> None:
-    shell = open_shell(qtbot, tmp_path)
+    shell = lend()
     shell.bridge.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "attack")))
     shell.advance(0.1)
     shell.trigger("panel-breakpoints")
@@ -180,8 +171,8 @@ def test_that_delete_in_the_list_of_breakpoints_leaves_the_selected_timer(
     assert not list(shell.bridge.session.breakpoints.items())
 
 
-def test_that_a_frame_rate_is_asked_for(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_a_frame_rate_is_asked_for(lend: Lend) -> None:
+    shell = lend()
     shell.trigger("frame-rate-exact")
     prompt = shell.window.findChildren(Prompt)[-1]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -13,7 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from inspector.events.schema import EventGroup
 from tests.ui.events.kinds import choose_kinds
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import Shell
+from tests.ui.used_window import Lend
 from ui.clock_tree.panel import ClockColumn, ClockTreePanel
 from ui.events.panel import EventListPanel
 from ui.kit.labels import ElidedLabel
@@ -38,8 +38,8 @@ SHOWN_TIMER = "a⇥b⏎xxx"
 
 
 @pytest.fixture
-def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
-    shell = open_shell(qtbot, tmp_path, SCENE)
+def shell(lend: Lend) -> Shell:
+    shell = lend(SCENE)
     shell.advance(0.1)
     return shell
 

@@ -18,6 +18,7 @@ from inspector.extensions import PanelArea
 from inspector.sessions.scene import built_in_scenes
 from inspector.testing import virtual_session
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
+from tests.ui.used_window import Lend
 from ui.actions.panels import PANELS
 from ui.session.bridge import Selection
 from ui.timer_queue.call_queue import CallGroup
@@ -29,8 +30,8 @@ from ui.window.settings import Settings, SettingsFile
 
 
 @pytest.fixture
-def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
-    shell = open_shell(qtbot, tmp_path)
+def shell(lend: Lend) -> Shell:
+    shell = lend()
     shell.window.resize(1_600, 1_000)
     settle()
     return shell
@@ -265,11 +266,9 @@ def test_that_a_number_that_another_session_has_too_is_not_cut(shell: Shell) -> 
     assert tab(shell, "timer_queue").width() == width
 
 
-def test_that_findings_of_a_scene_that_is_held_are_counted_unseen(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
+def test_that_findings_of_a_scene_that_is_held_are_counted_unseen(lend: Lend) -> None:
     fast = "def build(stage):\n    stage.root.set_interval(0.004, lambda: None, name='fast')\n"
-    shell = open_shell(qtbot, tmp_path, fast)
+    shell = lend(fast)
     for _ in range(20):
         shell.advance(0.1)
     assert tabs(shell).text_of("findings") == "Findings"
@@ -287,9 +286,9 @@ def test_that_findings_of_a_scene_that_is_held_are_counted_unseen(
     assert not tab(shell, "findings").is_new
 
 
-def test_that_findings_wait_until_the_user_has_dragged(qtbot: QtBot, tmp_path: Path) -> None:
+def test_that_findings_wait_until_the_user_has_dragged(lend: Lend, qtbot: QtBot) -> None:
     fast = "def build(stage):\n    stage.root.set_interval(0.004, lambda: None, name='fast')\n"
-    shell = open_shell(qtbot, tmp_path, fast)
+    shell = lend(fast)
     turns = shell.bridge.refresh_timer
     for _ in range(20):
         shell.advance(0.1)
@@ -386,8 +385,8 @@ def build(stage):
 """
 
 
-def test_that_a_scene_names_the_panels_that_show_it_best(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path, FRONT)
+def test_that_a_scene_names_the_panels_that_show_it_best(lend: Lend) -> None:
+    shell = lend(FRONT)
     settle()
 
     assert shell.window.panels.is_in_front("state_machines")
@@ -396,8 +395,8 @@ def test_that_a_scene_names_the_panels_that_show_it_best(qtbot: QtBot, tmp_path:
     assert said == "✖ The scene names no panel of this window: “Nonsense”."
 
 
-def test_that_a_reload_leaves_the_panels_as_they_are(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path, FRONT)
+def test_that_a_reload_leaves_the_panels_as_they_are(lend: Lend) -> None:
+    shell = lend(FRONT)
     shell.window.panels.enter_panel("event_list")
     settle()
 
@@ -535,10 +534,8 @@ def test_that_the_smallest_window_says_all_of_what_stopped_the_scene(
 
 
 @pytest.mark.parametrize("part", ["tray", "column"])
-def test_that_a_part_opens_by_a_movement_that_any_input_ends(
-    qtbot: QtBot, tmp_path: Path, part: str
-) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_a_part_opens_by_a_movement_that_any_input_ends(lend: Lend, part: str) -> None:
+    shell = lend()
     panels = shell.window.panels
     panels.show_column(is_shown=False)
     panels.reveal.ms = 10_000
@@ -559,10 +556,8 @@ def test_that_a_part_opens_by_a_movement_that_any_input_ends(
     assert not panels.reveal.isVisible()
 
 
-def test_that_nothing_moves_where_the_system_asks_for_less_motion(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    panels = open_shell(qtbot, tmp_path).window.panels
+def test_that_nothing_moves_where_the_system_asks_for_less_motion(lend: Lend) -> None:
+    panels = lend().window.panels
     panels.reveal.ms = 0
     panels.open_panel("event_list")
     assert panels.tray.isVisible()

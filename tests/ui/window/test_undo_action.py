@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
-
-from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock, SetRate
 from inspector.commands.scene import AddMark
-from tests.ui.shell import open_shell
+from tests.ui.used_window import Lend
 
 
-def test_that_it_says_what_it_undoes_and_goes_back_one_change_at_a_time(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_it_says_what_it_undoes_and_goes_back_one_change_at_a_time(lend: Lend) -> None:
+    shell = lend()
     action = shell.window.actions_by_id["undo"]
     game = shell.clock_id("game")
     shell.advance(0.1)
@@ -44,8 +39,8 @@ def test_that_it_says_what_it_undoes_and_goes_back_one_change_at_a_time(
     assert action.text() == "&Undo last intervention"
 
 
-def test_that_another_life_of_the_scene_has_nothing_to_undo(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_another_life_of_the_scene_has_nothing_to_undo(lend: Lend) -> None:
+    shell = lend()
     shell.bridge.submit(PauseClock(shell.clock_id("game")))
     shell.advance(0.1)
     assert shell.window.actions_by_id["undo"].isEnabled()

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
-from pytestqt.qtbot import QtBot
 
 from inspector.commands.transport import Hold, Run
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import Shell
+from tests.ui.used_window import Lend
 from ui.kit.table.table_view import TableView
 from ui.session.bridge import Selection
 from ui.timeline import lane_gestures
@@ -34,8 +33,8 @@ def build(stage):
 
 
 @pytest.fixture
-def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
-    shell = open_shell(qtbot, tmp_path, SCENE)
+def shell(lend: Lend) -> Shell:
+    shell = lend(SCENE)
     shell.pass_frames(20)
     return shell
 
