@@ -34,8 +34,12 @@ def shell(qtbot: QtBot, tmp_path: Path, request: pytest.FixtureRequest) -> Shell
     return shell
 
 
-def test_that_the_window_keeps_its_size_whatever_is_open(shell: Shell) -> None:
-    sizes = {}
+def test_that_there_is_room_for_the_frame_times_and_the_window_keeps_its_size_whatever_is_open(
+    qtbot: QtBot, shell: Shell
+) -> None:
+    plot, sizes = shell.window.frame_times.plot, {}
+    qtbot.waitUntil(lambda: plot.height() >= 80)
+
     for panel_id in shell.window.panels.ids:
         shell.window.panels.open_panel(panel_id)
         for _ in range(5):
@@ -44,9 +48,3 @@ def test_that_the_window_keeps_its_size_whatever_is_open(shell: Shell) -> None:
         sizes[panel_id] = shell.window.size().toTuple()
 
     assert set(sizes.values()) == {_SIZE}
-
-
-def test_that_there_is_room_for_the_frame_times(qtbot: QtBot, shell: Shell) -> None:
-    plot = shell.window.frame_times.plot
-
-    qtbot.waitUntil(lambda: plot.height() >= 80)
