@@ -48,6 +48,8 @@ def build(stage):
     stage.root.child("other")
 """
 SLEEPING = SPINNING.replace("pass", "__import__('time').sleep(20)")
+#: Spins, too, but leaves the processor to others.
+DOZING = SPINNING.replace("pass", "__import__('time').sleep(0.01)")
 
 #: Opens a file in the window, in a separate process.
 IN_A_PROCESS = """
@@ -153,7 +155,7 @@ def test_that_a_callback_that_does_not_return_is_told_and_broken_off(
 def test_that_nothing_else_happens_in_the_middle_of_a_callback(
     qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shell = open_shell(qtbot, tmp_path, SPINNING)
+    shell = open_shell(qtbot, tmp_path, DOZING)
     session = shell.bridge.session
     assert isinstance(session, HostedSession)
     session.hold()
@@ -186,7 +188,7 @@ def test_that_nothing_else_happens_in_the_middle_of_a_callback(
 def test_that_a_window_closed_meanwhile_breaks_it_off_and_closes_with_all_recorded(
     qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shell = open_shell(qtbot, tmp_path, SPINNING)
+    shell = open_shell(qtbot, tmp_path, DOZING)
     session = shell.bridge.session
     assert isinstance(session, HostedSession)
     session.recorder.start(tmp_path / "run.tlrec")
@@ -228,7 +230,7 @@ def test_that_a_scene_that_never_loads_can_be_attached_to_instead(
 def test_that_code_that_returns_in_time_is_left_alone(
     qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shell = open_shell(qtbot, tmp_path, SPINNING.replace("+ 20", "+ 0.5"))
+    shell = open_shell(qtbot, tmp_path, DOZING.replace("+ 20", "+ 0.5"))
     session = shell.bridge.session
     assert isinstance(session, HostedSession)
     shell.bridge.submit(Hold())
