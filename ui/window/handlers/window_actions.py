@@ -166,8 +166,7 @@ class WindowActions(QObject):
 
     def open_scene(self) -> None:
         """Ask for scenes, recordings and captures, and open them."""
-        asked = "Open scene, recording or capture; two captures are compared"
-        self.open_all(self.asked_for(asked))
+        self.open_all(self.asked_for("Open; two captures are compared"))
 
     def open_all(self, paths: Sequence[Path]) -> None:
         """Open files; several captures are compared with each other."""
