@@ -119,7 +119,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 # Hooks and no fixtures, which would take a tenth of the time of ten thousand tests.
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Keep settings, layouts and logs of the tests out of the user's own."""
-    home, patch = Path(mkdtemp(prefix="timeline-inspector-tests-")), pytest.MonkeyPatch()
+    # In memory, too, if pytest's files are.
+    room = os.environ.get("PYTEST_DEBUG_TEMPROOT")
+    home = Path(mkdtemp(prefix="timeline-inspector-tests-", dir=room))
+    patch = pytest.MonkeyPatch()
     for kind in ("CONFIG", "DATA", "STATE"):
         patch.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
     session.config.add_cleanup(partial(shutil.rmtree, home, ignore_errors=True))
