@@ -98,7 +98,9 @@ MEMBERS = """
     def build(stage):
         game = stage.root.child("game")
         scheduler = stage.scheduler(game, name="calls")
-        one, two, three = (Actor(name) for name in ("one", "two", "three"))
+        one, two, three, four = (Actor(name) for name in ("one", "two", "three", "four"))
+        four.shoot = lambda _delta: scheduler.unschedule(four.shoot, target=four)
+        scheduler.schedule(four.shoot, 0.5, target=four)
         scheduler.schedule(one.shoot, 0.5, target=one)
         scheduler.schedule(two.shoot, 0.5, target=two, repeat=1)
         scheduler.schedule(three.shoot, 0.5, target=three)
@@ -134,6 +136,13 @@ def member_explained(stand: Stand, target: str) -> tuple[str, list[str], int]:
             2,
             "It has no calls left.",
             "It made its last call and was removed, at 0:01.000",
+            MEMBER_REMOVED,
+        ),
+        (
+            "four",
+            2,
+            "It was removed by the program.",
+            "It was removed by the program, at 0:00.500",
             MEMBER_REMOVED,
         ),
         (

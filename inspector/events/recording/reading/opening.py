@@ -214,7 +214,7 @@ class OpenFile:
 
     def rows(self, text: str, *values: object) -> Iterator[tuple[Any, ...]]:
         """Yield the rows that can be read; the end of a damaged table is noted."""
-        table = text.rsplit(" FROM ", maxsplit=1)[-1].split(maxsplit=1)[0]
+        table = text.rpartition(" FROM ")[2].partition(" ")[0]
         try:
             yield from self._execute(text, values)
         except DAMAGE as error:
