@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 from time import sleep
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 # Before anything imports Qt.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
     from inspector.events.timeline import Timeline
     from tests.benchmarks.measuring import Work
+    from ui.timeline.panel import TimelinePanel
 
 _SIZE: Final = (1_920, 1_040)
 #: Frames, timers and clocks.
@@ -184,6 +185,13 @@ class LiveWindow(QObject):
         self._left = 0
         self._bridge.refreshed.connect(self._count)
         self._application.processEvents()
+        if isinstance(self._window, MainWindow):
+            # What follows the opening of a long log is no refresh: between them, lanes read on in
+            # it for some seconds.
+            panel = cast("TimelinePanel", self._window.panels.panel("timeline"))
+            lanes = panel.canvas.store
+            while lanes.cursor < session.history.end:
+                self._application.processEvents()
 
     def case(self, name: str, refreshes: int) -> Case:
         """Return a case of refreshes as they come."""
