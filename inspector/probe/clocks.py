@@ -19,6 +19,7 @@ from time import monotonic, monotonic_ns
 from .kinds import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
+    CLOCK_MOVED,
     CLOCK_PAUSED,
     CLOCK_RATE,
     CLOCK_REMOVED,
@@ -295,6 +296,23 @@ class Clocks:
                 for event in self._described(clock, at_ns):
                     self.emit(event)
 
+    def move(self, clock: Clock, parent: Clock) -> None:
+        """Put a branch below another clock; its local time goes on from where it is."""
+        with self.lock:
+            self._withdraw(clock)
+            at_ns = self.present_ns()
+            old = clock.parent
+            above_ns = at_ns if old is None else old.local_at(at_ns)
+            clock._off += (above_ns - parent.local_at(at_ns)) * clock._n
+            if old is not None:
+                old.children.remove(clock)
+            clock.parent = parent
+            parent.children.append(clock)
+            self._note_stops(clock, at_ns)
+            self._publish(clock)
+            if self.emit is not None:
+                self.emit((at_ns, CLOCK_MOVED, clock.number, parent.number, 0))
+
     def remove(self, clock: Clock) -> None:
         with self.lock:
             if clock.is_removed:
@@ -350,13 +368,16 @@ class Clocks:
                     self.resume(clock)
                     self.set_rate(clock, D)
 
-    def _change(self, clock: Clock, n: int, kind: int, a: int, b: int = 0) -> None:
+    def _withdraw(self, clock: Clock) -> None:
+        """Let the readers of a branch wait for the lock from here on."""
         for below in self.branch(clock):
             below._shift = None
             call, below.before_first_change = below.before_first_change, None
             if call is not None:
                 call()
-        # From here on readers wait for the lock.
+
+    def _change(self, clock: Clock, n: int, kind: int, a: int, b: int = 0) -> None:
+        self._withdraw(clock)
         at_ns = self.present_ns()
         above_ns = at_ns if clock.parent is None else clock.parent.local_at(at_ns)
         clock._off += above_ns * (clock._n - n)
@@ -455,10 +476,14 @@ class Clocks:
         """
         with self.lock:
             at_ns = self.present_ns()
-            found = []
-            for clock in self.by_number.values():
-                found += self._described(clock, at_ns)
-        return found
+            return [
+                event
+                # A clock that was moved may be older than the one above it.
+                for top in self.by_number.values()
+                if top.parent is None
+                for clock in self.branch(top)
+                for event in self._described(clock, at_ns)
+            ]
 
     def _described(self, clock: Clock, at_ns: int) -> list[tuple[int, int, int, int, int]]:
         parent = clock.parent

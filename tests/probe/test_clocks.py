@@ -91,6 +91,13 @@ class ProbeClocks(RuleBasedStateMachine):
     def resume(self, place: int) -> None:
         self.world.clocks.resume(self.clock(place), 9)
 
+    @rule(place=st.integers(0, 9), above=st.integers(0, 9))
+    def move(self, place: int, above: int) -> None:
+        clock, parent = self.clock(place), self.clock(above)
+        if clock.parent is not None and parent not in self.world.clocks.branch(clock):
+            self.world.clocks.move(clock, parent)
+            assert clock.parent is parent
+
     @rule(nanoseconds=st.integers(1, 10**9))
     def step(self, nanoseconds: int) -> None:
         top = self.world.top

@@ -16,6 +16,7 @@ from weakref import ref
 from ..kinds import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
+    CLOCK_MOVED,
     CLOCK_PAUSED,
     CLOCK_RATE,
     CLOCK_REMOVED,
@@ -305,6 +306,8 @@ class _Mirror:
             self._numbers[clock] = subject
             local_ns = self._clocks[above].local_ns() - a
             self._anchor(clock, local_ns * b // D, b, is_paused=False)
+        elif kind == CLOCK_MOVED:
+            self._program.clocks.move(self._clocks[subject], self._clocks[a])
         elif kind in _CHANGES:
             self._change(kind, self._clocks[subject], a)
         elif kind == MARK:

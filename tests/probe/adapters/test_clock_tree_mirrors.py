@@ -133,11 +133,24 @@ def _hold(trees: Trees) -> None:
     trees.transport.run()
 
 
+def _move(trees: Trees) -> None:
+    (enemies,) = trees.root.children
+    (bullets,) = enemies.children
+    # Older than the clock above it from here on.
+    enemies.move_to(trees.root.child("game", rate="1/5"))
+    trees.check()
+    bullets.move_to(trees.root)
+    trees.advance(3)
+    trees.check()
+    bullets.move_to(enemies)
+
+
 def _remove(trees: Trees) -> None:
-    trees.root.children[0].children[0].remove()
+    (game,) = trees.root.children
+    game.children[0].children[0].remove()
 
 
-STEPS: tuple[Callable[[Trees], None], ...] = (_set, _change, _grow, _hold, _remove)
+STEPS: tuple[Callable[[Trees], None], ...] = (_set, _change, _grow, _hold, _move, _remove)
 
 
 @pytest.mark.parametrize("come_after", range(len(STEPS) + 1))
