@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.ui.bridge_stand import Noted
-from tests.ui.shell import SCENE, Shell
+from tests.ui.shell import SCENE, Shell, open_shell
 from tests.ui.used_window import Lend, UsedWindow
 from tests.ui.world import World
 from ui.frame_times.frame_plot import FramePlot
@@ -96,9 +96,9 @@ def lend(used_window: UsedWindow, tmp_path: Path) -> Iterator[Lend]:
 
 
 @pytest.fixture
-def shell(lend: Lend) -> Shell:
+def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
     """A window on a scene of which a second has passed in frames."""
-    shell = lend()
+    shell = open_shell(qtbot, tmp_path)
     shell.pass_frames(60)
     QApplication.processEvents()
     return shell
