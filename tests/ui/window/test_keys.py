@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QApplication, QTableView, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.sessions.session import SessionPhase
-from tests.ui.shell import Shell
-from tests.ui.used_window import Lend
+from tests.ui.shell import Shell, open_shell
 from ui.kit.filter_line import FilterLine
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
@@ -29,8 +28,8 @@ NONE = Qt.KeyboardModifier.NoModifier
 
 
 @pytest.fixture
-def shell(lend: Lend, qtbot: QtBot) -> Shell:
-    shell = lend()
+def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
+    shell = open_shell(qtbot, tmp_path)
     shell.activate()
     with qtbot.waitActive(shell.window):
         shell.window.setFocus()
