@@ -135,6 +135,7 @@ class FrameDistribution(QWidget):
     def _on_session_changed(self, _session: object) -> None:
         self._sorter.cancel()
         self._times.forget()
+        self._metrics.forget()
         self.view.choose_nothing()
         self._throttle.request()
 
@@ -287,6 +288,14 @@ class _PacedMetrics(QObject):
     def request(self, wanted: Wanted | None) -> None:
         self._wanted = wanted
         self._compute()
+
+    def forget(self) -> None:
+        """Report that no metrics are known: those of other frames must not stand beside these."""
+        self._background.cancel()
+        self._pause.stop()
+        self._wanted, self._computed = None, ()
+        self.outliers_found.emit(None)
+        self.found.emit([])
 
     @Slot()
     def _compute(self) -> None:

@@ -112,6 +112,27 @@ def test_that_every_tool_has_its_own_rows(world: World) -> None:
     assert "Source: recomputed from FrameView's logs" in (detail(row) or "")
 
 
+def test_that_no_numbers_of_the_session_before_stand_beside_another(
+    world: World, tmp_path: Path
+) -> None:
+    world.pass_frames(100)
+    assert world.value_of("fps")
+    world.bridge.set_session(
+        other := virtual_session(scene_file(tmp_path, "def build(stage):\n    pass\n"))
+    )
+    assert world.panel.table.model.rows == []
+
+    # Those of the other come at once, however long the last ones took.
+    world.session = other
+    for frame in range(1, 21):
+        other.pass_to(frame * 20 * MS)
+    world.bridge.refresh_now()
+    world.panel.frames.refresh()
+    assert world.panel.frames._metrics._background.is_running
+    world.panel.frames.finish()
+    assert world.value_of("fps") == "50.0 fps"
+
+
 def test_that_the_formula_of_the_marked_row_is_whole_below_the_table(world: World) -> None:
     world.pass_frames(100)
     table = world.panel.table
