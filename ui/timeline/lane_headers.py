@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QFont, QFontMetrics
 
-from inspector.analysis.lanes.lanes import Lane, LaneKind
+from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.lanes.waits import MOST_TIMERS, calm_duration, lane_wait, timer_rows
 from inspector.display_text import counted, listed, one_line
 from inspector.events.states import ClockState
@@ -48,6 +48,7 @@ class HeaderState(NamedTuple):
     is_paused: bool = False  # Whether the clock is paused itself
     is_stopped: bool = False  # Whether it stands still because of a clock above
     is_fixed: bool = False  # Whether the session does not allow to pause it
+    is_over: bool = False  # Whether nothing waits for the timer
     note: str = ""  # The interval of a timer, or how many timers of a folded clock are pending
 
 
@@ -58,20 +59,20 @@ class HeaderPlaces(NamedTuple):
     rate: QRect
 
 
-_NO_STATE: Final = HeaderState()
-
-
 def header_state(row: LaneRow, timeline: Timeline, *, is_past: bool) -> HeaderState:
     clock = timeline.clocks.get(row.clock_id)
     if clock is None:
-        return _NO_STATE
+        return HeaderState(is_over=row.kind is LaneKind.TIMER)
     if row.kind is LaneKind.CLOCK:
         return _clock_state(row, clock, timeline)
     is_stopped = any(each.n == 0 for each in timeline.path(clock.id))
-    note = ""
-    if row.kind is LaneKind.TIMER and row.lane is not None:
-        note = _interval_note(row.lane, timeline, is_past=is_past)
-    return HeaderState(is_stopped=is_stopped, note=note)
+    if row.kind is not LaneKind.TIMER or row.lane is None:
+        return HeaderState(is_stopped=is_stopped)
+    places = timer_rows(row.lane, timeline, MOST_TIMERS, is_past=is_past)
+    if places:
+        return HeaderState(is_stopped=is_stopped, note=_interval_note(places, timeline))
+    note = "done" if len(row.lane.instants) and not is_past else ""
+    return HeaderState(is_stopped=is_stopped, is_over=True, note=note)
 
 
 def header_reading(row: LaneRow, state: HeaderState, timeline: Timeline, *, is_past: bool) -> str:
@@ -175,11 +176,8 @@ def _clock_state(row: LaneRow, clock: ClockState, timeline: Timeline) -> HeaderS
     return HeaderState(rate_chip(clock.rate_n), is_paused, is_stopped, note=note)
 
 
-def _interval_note(lane: Lane, timeline: Timeline, *, is_past: bool) -> str:
+def _interval_note(places: Sequence[int], timeline: Timeline) -> str:
     table = timeline.timers
-    places = timer_rows(lane, timeline, MOST_TIMERS, is_past=is_past)
-    if not places:
-        return "done" if len(lane.instants) and not is_past else ""
     intervals = [table.interval[each] for each in places if table.kind[each] != TimerKind.TIMEOUT]
     return _span_text(intervals) if intervals else "once"
 

@@ -41,7 +41,6 @@ class PlacedRow(NamedTuple):
     height: int
     is_selected: bool  # Whether it is chosen or selected
     is_marked: bool  # Whether it is selected, or pointed at
-    is_over: bool  # Whether it is gone, or a timer that nothing waits for
 
     @property
     def ground(self) -> ColorRole:
@@ -214,7 +213,7 @@ class LaneNames:
             painter.setPen(muted)
             painter.drawText(QRect(right - 10, placed.y, 12, placed.height), _FLAGS, "▴")
             right -= 14
-        is_muted = placed.is_over or state.is_stopped or row.is_of_several
+        is_muted = row.is_gone or state.is_over or state.is_stopped or row.is_of_several
         painter.setPen(muted if is_muted else theme.color(ColorRole.TEXT))
         box = QRect(x, placed.y, right - x, placed.height)
         painter.drawText(box, _FLAGS, shortened_name(text, metrics, box.width()))

@@ -32,8 +32,6 @@ from .lane_names import LaneNames, PlacedRow, PlacedRows
 from .lane_words import LaneWords
 
 if TYPE_CHECKING:
-    from inspector.analysis.lanes.rows import LaneRow
-
     from .lane_rows import RowPlaces
     from .lane_surface import LaneSurface
 
@@ -268,17 +266,16 @@ class LanePicture:
         if self._placed is not None and self._placed_for == placed_for:
             return self._placed[1]
         self._placed_for = placed_for
-        visible = rows.between(first, first + viewport.height())
-        shown = [*pinned.rows, *(rows.rows[place] for place in visible)]
         marked = canvas.marked_things
         are_marked = None
         if any(thing.kind is SelectionKind.TIMER for thing in marked):
             # A timer that is set again and again has another number each time, so look at rows.
+            visible = rows.between(first, first + viewport.height())
+            shown = [*pinned.rows, *(rows.rows[place] for place in visible)]
             are_marked = [(canvas.is_selected(row), canvas.is_pointed(row)) for row in shown]
         look = (
             (rows, pinned, viewport, first),
             (canvas.chosen_key, marked, are_marked),
-            [_is_over(row) for row in shown],
         )
         if self._placed is None or self._placed[0] != look:
             self._placed = look, _placed_rows(canvas)
@@ -635,13 +632,7 @@ def _placed(canvas: LaneSurface, rows: RowPlaces, place: int, top: int) -> Place
     is_selected = row.key == canvas.chosen_key or canvas.is_selected(row)
     is_marked = is_selected or canvas.is_pointed(row)
     height = rows.bottom(place) - y
-    return PlacedRow(row, top + y, height, is_selected, is_marked, _is_over(row))
-
-
-def _is_over(row: LaneRow) -> bool:
-    """Return whether a row is gone, or one of a timer that nothing waits for."""
-    lane = row.lane
-    return row.is_gone or (lane is not None and not lane.pending and lane.kind is LaneKind.TIMER)
+    return PlacedRow(row, top + y, height, is_selected, is_marked)
 
 
 def _contents(

@@ -797,6 +797,21 @@ def test_that_a_button_pressed_while_looking_back_acts_on_the_present(
     assert bridge.playhead_ns is None
 
 
+def test_that_a_timer_that_fired_since_is_not_over_at_an_instant_before(
+    qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
+) -> None:
+    session.game.set_timeout(0.1, _nothing, name="fanfare")
+    session.play(400)
+    bridge.refresh_now()
+    panel.refresh()
+    canvas = panel.canvas
+    assert canvas.header_state(row_of(canvas, "fanfare")) == HeaderState(is_over=True, note="done")
+
+    bridge.set_playhead(2_050 * MS)
+    qtbot.waitUntil(lambda: canvas.past is not None)
+    assert canvas.header_state(row_of(canvas, "fanfare")) == HeaderState(note="once")
+
+
 def test_that_the_chip_in_a_header_opens_the_rates_of_its_clock(
     qtbot: QtBot, panel: TimelinePanel, session: LanesSession
 ) -> None:
