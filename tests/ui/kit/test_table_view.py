@@ -284,9 +284,13 @@ def test_that_every_table_offers_copies(view: TableView) -> None:
 # ------------------------------------------------------------------ moved columns
 
 
+@pytest.mark.parametrize("size", [13, 26])
 def test_that_a_title_beside_numbers_stands_over_its_texts(
-    model: AnimalModel, view: TableView
+    model: AnimalModel, view: TableView, size: int
 ) -> None:
+    font = view.font()
+    font.setPixelSize(size)
+    view.setFont(font)
     cell = model.cells(CAT, [AnimalColumn.NOTE])[0]
     metric, header = view.style().pixelMetric, view.horizontalHeader()
     of_icon = metric(QStyle.PixelMetric.PM_SmallIconSize, None, header)

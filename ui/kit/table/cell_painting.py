@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionViewItem, QWidget
 
 from ..fonts import text_scale
+from . import roles
 
 #: When a cache has more texts than this, it is emptied.
 _MOST_TEXTS: Final = 8_192
@@ -186,6 +187,9 @@ class CellPainter:
         return drawn
 
     def _drawn(self, mark: object, *, is_selected: bool) -> QPixmap:
+        if mark is roles.gap():
+            # The style leaves as much room in the title, at every size of text.
+            return roles.gap()
         if isinstance(mark, QPixmap):
             pixmap = QPixmap(mark)
             pixmap.setDevicePixelRatio(mark.devicePixelRatio() / self._scale)
