@@ -15,7 +15,7 @@ from inspector.sessions.session import SessionPhase
 from ..kit.icons import icon_size
 from ..kit.keys import hide_with_keyboard
 from ..kit.labels import plain_label
-from ..kit.layouts import fill_across, tool_button
+from ..kit.layouts import fill, hairline, in_row, tool_button
 from ..kit.theme import Theme
 from ..kit.tile import is_low
 from ..session.bridge import SessionBridge
@@ -48,8 +48,9 @@ class FirstRunLine(QWidget):
         self.close_button.setAutoRaise(True)
         self.close_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.close_button.clicked.connect(self.close_for_good)
-        row = fill_across(self, (self.label, 1), self.close_button, margins=(16, 12, 8, 12))
+        row = in_row((self.label, 1), self.close_button, margins=(16, 12, 8, 12))
         row.setAlignment(self.close_button, Qt.AlignmentFlag.AlignBottom)
+        fill(self, hairline(), row, spacing=0)
         bridge.session_changed.connect(self.refresh)
         bridge.status_changed.connect(self.refresh)
         bridge.playhead_changed.connect(self._on_playhead_moved)

@@ -25,6 +25,9 @@ def said(shell: Shell) -> str:
 def test_that_a_step_is_said_until_it_was_made_then_none_ever(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path)
     assert said(shell) == STEPS[0]
+    # A line keeps it apart from text above that is cut by a low window.
+    picture = shell.contents.first_run.grab().toImage()
+    assert picture.pixel(0, 0) == picture.pixel(picture.width() - 1, 0) != picture.pixel(0, 1)
 
     shell.bridge.submit(PauseClock(shell.clock_id("enemies")))
     shell.advance(0.1)
