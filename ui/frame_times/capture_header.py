@@ -47,6 +47,7 @@ _NO_STREAM: Final = "Choose what stands for a frame …"
 #: Height of the row, and its height in a low window.
 _HEIGHT, _LOW_HEIGHT = 76, 56
 _LEAST_NAME: Final = 150
+_DOT: Final = "  ·  "
 _SIDE: Final = 16
 #: In a narrower row, the tiles have no texts beside their values.
 _LEAST_WITH_ASIDES: Final = 1160
@@ -126,7 +127,6 @@ class CaptureHeader(QWidget):
         row.addSpacing(4)
         for tile in self._tiles:
             row.addWidget(tile, 0, Qt.AlignmentFlag.AlignVCenter)
-        self.name.setMinimumWidth(round(_LEAST_NAME * text_scale(self)))
 
     def set_session(self, session: Session | None) -> None:
         capture: object = session
@@ -137,7 +137,7 @@ class CaptureHeader(QWidget):
             self.stream_box.clear()
             for name, count in capture.streams:
                 shown = one_line(name or "(no name)")[:_LONGEST_STREAM]
-                self.stream_box.addItem(f"{shown}  ·  {count:,}")
+                self.stream_box.addItem(f"{shown}{_DOT}{count:,}")
                 last = self.stream_box.count() - 1
                 self.stream_box.setItemData(last, as_plain(name), Qt.ItemDataRole.ToolTipRole)
             if capture.stream in self._names and len(session.timeline.frames):
@@ -171,7 +171,7 @@ class CaptureHeader(QWidget):
             *session.notes,
         )
         said = tuple(filter(None, parts))
-        self.label.set_text("  ·  ".join(said), "\n".join(said))
+        self.label.set_text(_DOT.join(said), "\n".join(said))
         self.name.set_text(capture.path.name, "\n".join((str(capture.path), *said)))
 
     def set_budget(self, text: str, tip: str) -> None:
@@ -253,6 +253,10 @@ class CaptureHeader(QWidget):
         pad = (height - _LOW_HEIGHT) // 4 + 2
         self._row.setContentsMargins(_SIDE, pad, 4, pad)
         is_narrow = width < _LEAST_IN_A_ROW
+        # Room that the name does not need is for the choices.
+        first = (self.name, self.name.text()), (self.label, self.label.text().partition(_DOT)[0])
+        named = max(each.fontMetrics().horizontalAdvance(text) for each, text in first)
+        self.name.setMinimumWidth(min(named, round(_LEAST_NAME * text_scale(self))))
         parts = (self._choices, *self._tiles)
         needed = sum(each.sizeHint().width() + self._row.spacing() for each in parts)
         has_room = not is_narrow or needed + 2 * _SIDE <= self.width()

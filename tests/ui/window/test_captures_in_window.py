@@ -112,6 +112,9 @@ def test_that_a_capture_is_shown_with_its_streams_and_columns(shell: Shell, tmp_
     ]
     assert bar.column_box.currentText() == "MsBetweenPresents"
     assert bar.label.text() == "PresentMon 1  ·  450 frames in 7.88 s"
+    # The name takes no room from the choices that it does not need.
+    name = bar.name.fontMetrics().horizontalAdvance(bar.name.text())
+    assert name <= bar.name.minimumWidth() <= name + 8
     assert shell.window.windowTitle().startswith("capture.csv – large.exe (capture) – ")
     assert shell.window.frame_times.plot.series is not None
     assert shell.window.frame_times.plot.series.end == 450
