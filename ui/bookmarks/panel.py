@@ -195,7 +195,7 @@ class BookmarksPanel(TablePanel):
             kept = "They are kept only while the capture is open."
         return (
             "No bookmarks. Press B for a bookmark at the instant that is shown, Shift+B for a "
-            f"note, Ctrl+B to name a range that is measured or selected in the plots. {kept}"
+            f"note, and Ctrl+B to name a range that is measured or selected in the plots. {kept}"
         )
 
     @Slot()
