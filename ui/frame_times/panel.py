@@ -616,7 +616,7 @@ class FrameTimesPanel(QWidget):
             lanes: The height of all lanes.
             room: The height for both.
         """
-        # Each part is asked: a layout keeps sizes from when the window had another height.
+        # Each part is asked: the layout may still have its sizes in a window of another height.
         parts = (
             *(self.capture_header, self.strip, self._below_strip),
             *(self.ruler, self.plot, self.marks),
@@ -634,6 +634,9 @@ class FrameTimesPanel(QWidget):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        # A layout keeps sizes from when the window had another height.
+        for part in (self.plot, self.marks):
+            part.updateGeometry()
         self._place_headers()
 
     @Slot()

@@ -51,3 +51,5 @@ def test_that_frames_and_lanes_are_the_window(
 
     assert shell.window.size().toTuple() == size
     assert percent_with_time(shell) >= least
+    marks = shell.window.frame_times.marks
+    assert marks.height() == marks.sizeHint().height()
