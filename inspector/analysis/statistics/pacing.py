@@ -128,7 +128,7 @@ def _adaptive_deviation(times: NDArray[np.float64], window: float) -> float:
         ends, until = np.arange(start + 1, stop + 1), sums[start + 1 : stop + 1]
         # For each frame, the last beginning from which the frames up to it last at least 500 ms.
         # Merging the two ascending rows takes a fifth of the time of a lookup for each.
-        candidates = sums[low : stop + 1]
+        candidates = sums[low:stop]
         merged = np.argsort(np.concatenate((candidates, until - window)), kind="stable")
         places = np.flatnonzero(merged >= len(candidates))
         begins = np.clip(places - np.arange(stop - start) - 1 + low, 0, ends - 1)

@@ -180,7 +180,7 @@ class _Level:
     """Maximum and sum of each group, as two rows."""
 
     def __init__(self) -> None:
-        self._rows = np.empty((2, 16), dtype=np.int64)
+        self._rows = np.empty((2, 0), dtype=np.int64)
         self._count = 0
 
     @property
@@ -196,7 +196,7 @@ class _Level:
         before = self._count // BUCKET * BUCKET
         needed = self._count + entries.shape[1]
         if needed > self._rows.shape[1]:
-            larger = np.empty((2, max(int(needed * _GROWTH), 16)), dtype=np.int64)
+            larger = np.empty((2, int(needed * _GROWTH)), dtype=np.int64)
             larger[:, : self._count] = self.entries
             self._rows = larger
         self._rows[:, self._count : needed] = entries

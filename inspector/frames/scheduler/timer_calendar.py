@@ -180,11 +180,9 @@ class TimerCalendar:
             run, position = self._run, self._position
             end = len(run)
             if position < end and run[position].due_ns <= now_ns:
-                limit_ns = now_ns
-                if near and near[0][0] <= now_ns:
-                    limit_ns = near[0][0]
-                    if limit_ns < run[position].due_ns:
-                        return [heappop(near)[2]]
+                limit_ns = min(now_ns, near[0][0]) if near else now_ns
+                if limit_ns < run[position].due_ns:
+                    return [heappop(near)[2]]
                 stop = min(position + _BATCH, end)
                 if run[stop - 1].due_ns > limit_ns:
                     stop = bisect_right(run, limit_ns, position, stop, key=_due_of)

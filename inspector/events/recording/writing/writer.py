@@ -123,7 +123,7 @@ class RecordingWriter:
         reserve(self.path)
         self._thread = Thread(target=self._write_all, name="recording", daemon=True)
         self._thread.start()
-        self.pump(at_once=True)
+        self.pump()
 
     @property
     def is_writing(self) -> bool:
