@@ -643,6 +643,33 @@ def test_that_clearing_most_timers_in_the_middle_of_their_calls_keeps_the_others
     assert [what for what, _ in world.calls] == kept
 
 
+def test_that_cancelled_timers_wait_for_their_time_until_they_are_half_of_all(world: World) -> None:
+    timers = [world.root.set_timeout(1 + i, world.note) for i in range(150)]
+    stored = []
+    for timer in timers[:75]:
+        world.root.clear(timer)
+        stored.append(world.root.queue.stored())
+
+    assert stored == [150] * 74 + [75]
+
+
+def test_that_equal_due_times_keep_their_order_whichever_timers_were_set_between(
+    world: World,
+) -> None:
+    root, bucket_ns = world.root, 1 << BUCKET_SHIFT
+    begin_ns = 10 * bucket_ns
+    for number in range(66):
+        root.set_timeout_ns(begin_ns, world.note, number)
+    assert world.tree.next_wake_ns() == begin_ns  # Sorts the timers there are.
+    root.set_timeout_ns(begin_ns, world.note, 66)
+    for bucket in (5, 4):
+        root.set_timeout_ns(bucket * bucket_ns, print)
+
+    world.source.advance_ns(2 * begin_ns)
+
+    assert [what for what, _ in world.calls] == list(range(67))
+
+
 def test_that_ever_earlier_timers_below_leave_no_wakes_behind(world: World) -> None:
     clock = world.root.child("a")
     for i in range(5_000, 0, -1):

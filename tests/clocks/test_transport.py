@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from inspector.clocks import ClockTree, ManualTimeSource, Transport
-from inspector.clocks.failures import EndlessInstantError
+from inspector.clocks.failures import CallbackFailure, EndlessInstantError
 from inspector.clocks.tree import MOST_IN_WAKE
 from inspector.events import EventLog, Timeline
 from inspector.frames import Director
@@ -526,6 +526,29 @@ def test_that_advancing_by_ten_years_over_a_second_ends_with_how_far_it_got(
     del calls[:]
     source.advance(5)
     assert len(calls) == 5
+
+
+@pytest.mark.parametrize("period_ns", [10**9, None])
+def test_that_a_wake_up_with_no_end_is_told_as_a_failure_where_those_are_taken(
+    period_ns: int | None,
+) -> None:
+    tree, source = ClockTree(), ManualTimeSource()
+    tree.most_in_wake = 10
+    failures: list[CallbackFailure] = []
+    tree.on_failure = failures.append
+    transport = Transport(tree, source)
+    transport.frame_period_ns = period_ns
+    transport.run()
+    clock = tree.root.child("below")
+    timer = None if period_ns else clock.set_interval(1, int, name="second")
+
+    source.advance(TEN_YEARS_S)
+
+    (failure,) = failures
+    where = (tree.root.id, 0, "frames") if timer is None else (clock.id, timer.id, "second")
+    assert (failure.clock_id, failure.timer_id, failure.label) == where
+    assert isinstance(failure.error, EndlessInstantError)
+    assert tree.is_halted
 
 
 def test_that_an_advance_is_bounded_without_being_asked() -> None:

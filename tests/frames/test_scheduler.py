@@ -271,6 +271,7 @@ def test_that_wrong_arguments_are_refused_by_name(scheduler: Scheduler) -> None:
         scheduler.schedule("print", 1)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="at least 1 call per frame: 0"):
         Scheduler(max_calls_per_frame=0)
+    assert Scheduler(max_calls_per_frame=1).max_calls_per_frame == 1
     assert not scheduler.targets()
 
 
