@@ -257,7 +257,9 @@ def test_that_one_more_change_is_counted_in_the_singular(tmp_path: Path) -> None
     pauses = """
         def build(stage):
             root, enemies = stage.root, stage.root.child("enemies")
-            enemies.set_timeout(60, print, name="boss")
+            root.set_timeout(0.25, enemies.set_rate, "1/9")
+            root.set_timeout(0.5, enemies.set_rate, 1)
+            root.set_timeout(0.75, lambda: enemies.set_timeout(60, print, name="boss"))
             for number in range({count}):
                 root.set_timeout(1 + 2 * number, enemies.set_rate, f"1/{{number + 2}}")
                 root.set_timeout(2 + 2 * number, enemies.set_rate, 1)

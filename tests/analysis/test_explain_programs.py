@@ -85,6 +85,8 @@ def test_that_a_timer_of_a_program_that_was_killed_is_not_about_to_fire() -> Non
 
     found = told.explained(200)
     assert found.headline.startswith("Nothing more is known of it")
+    (killed,) = (reason for reason in found.reasons if "killed" in reason.text)
+    assert (killed.at_ns, killed.cursor) == (150 * MS, told.log.end - 1)
     assert not any("fires" in text and "wake-up" in text for text in texts(found))
 
 

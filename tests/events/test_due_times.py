@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from inspector.clocks.rate import D, parent_ns
@@ -20,6 +20,7 @@ _offsets = st.one_of(st.integers(-(10**12), 10**12), st.integers(-(10**30), 10**
     st.lists(st.integers(-(10**9), 10**17), min_size=1, max_size=24),
     st.lists(st.tuples(_numerators, _offsets), min_size=1, max_size=4),
 )
+@example([0] * 16, [(D, 10**30)])
 def test_that_many_are_mapped_as_exactly_as_one(
     dues: list[int], mappings: list[tuple[int, int]]
 ) -> None:

@@ -87,6 +87,12 @@ def test_that_a_text_that_is_not_there_is_replaced(event: RawEvent, place: int) 
         assert repaired(odd, event) == (1, [changed(event, place, TEXTS), event])
 
 
+def test_that_an_event_that_makes_no_sense_is_counted_once_whatever_its_text() -> None:
+    event: RawEvent = (1, CLOCK_ADDED, -1, 0, TEXTS)
+
+    assert repaired(event) == (1, [changed(event, 1, SENSELESS)])
+
+
 @pytest.mark.parametrize("instants", [(-1, 0), (5, 4), (0, MAX_NS + 1)])
 def test_that_instants_out_of_order_or_reach_are_refused(instants: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match="its instants are not in order"):

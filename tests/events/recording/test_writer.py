@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from pathlib import Path
 from queue import Queue
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -113,6 +114,23 @@ def test_that_little_waits_until_it_is_due_without_keeping_the_processor_busy(
     assert 3_000 < wait_s <= 3_600
     recorder.stop()
     assert open_recording(tmp_path / "a.tlrec").end == 2
+
+
+def test_that_much_and_what_is_to_be_there_at_once_do_not_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "ENOUGH", 3)
+    monkeypatch.setattr(writer, "Thread", lambda **_: SimpleNamespace(start=lambda: None))
+    for count, at_once, is_enough in ((1, True, True), (2, False, False), (3, False, True)):
+        log = EventLog()
+        recorder = RecordingWriter(tmp_path / f"{count}.tlrec", log)
+        recorder.start()
+        for number in range(count):
+            log.append((number, MARK, 0, 0, 0))
+
+        recorder.pump(at_once=at_once)
+
+        assert recorder._has_enough.is_set() == is_enough
 
 
 def test_that_what_is_in_the_log_already_is_committed_without_a_call(tmp_path: Path) -> None:
