@@ -169,6 +169,21 @@ def test_that_escape_chooses_nothing(qtbot: QtBot, palette: CommandPalette) -> N
     assert not palette.isVisible()
 
 
+@pytest.mark.parametrize("scale", [1, 2])
+def test_that_it_begins_as_far_below_the_top_as_text_is_large(
+    palette: CommandPalette, scale: int
+) -> None:
+    font = palette.font()
+    font.setPixelSize(13 * scale)
+    palette.setFont(font)
+    palette.open_with(ENTRIES, found_boss)
+
+    window = palette.parentWidget()
+    assert window is not None
+    assert window.mapFromGlobal(palette.pos()).y() == 64 * scale
+    assert palette.geometry().height() <= window.height() - 64 * scale - 16
+
+
 def test_that_no_match_is_said(qtbot: QtBot, palette: CommandPalette) -> None:
     qtbot.keyClicks(palette.line, "xyzzy")
 

@@ -267,13 +267,13 @@ class CommandPalette(QDialog):
         shown = min(sum(heights), _MOST_ROWS * _ROW + 4 * _HEADER) + 8
         spare = _LINE + self.hint.sizeHint().height() + 14
         width, height = round(_WIDTH * scale), round((shown + spare) * scale)
+        top = round(_BELOW_TOP * scale)
         if window is not None:
             width = min(width, window.width() - 40)
-            height = min(height, window.height() - _BELOW_TOP - 16)
+            height = min(height, window.height() - top - 16)
         self.resize(width, height)
         if window is not None:
-            corner = window.mapToGlobal(QPoint((window.width() - width) // 2, _BELOW_TOP))
-            self.move(corner)
+            self.move(window.mapToGlobal(QPoint((window.width() - width) // 2, top)))
 
 
 @guarded
