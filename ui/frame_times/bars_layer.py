@@ -76,6 +76,7 @@ class BarsLayer:
         # The values of spikes that cover no name of a budget
         self._values_beside: list[Label] = []
         self._laid_out_for: Hashable = None
+        self._beside: tuple[int, float] | None = None
         self._drawn_labels: dict[Hashable, QPixmap] = {}
         self._colors: dict[AnyFill, QColor] = {}
         self.use_font(QFont())
@@ -243,23 +244,30 @@ class BarsLayer:
     def _lay_out(self) -> None:
         """Place the lines of budgets, and the values beside the largest spikes if they fit."""
         spikes, series = self.picture.spikes, self.series
+        laid_out_for = self.budgets_ns, self.top_ns, series is None
+        is_as_before = laid_out_for == self._laid_out_for
         # New bars beside a spike, or the line that moves on, may take the room of its value.
         beside = (series.end, self.line) if series is not None and len(spikes.places) else None
-        laid_out_for = self.budgets_ns, self.top_ns, series is None, beside
-        if spikes is self._spikes_shown and laid_out_for == self._laid_out_for:
+        if is_as_before and spikes is self._spikes_shown and beside == self._beside:
             return
-        area, ratio, width_of = self.area, self.ratio, self._texts.width_of
+        line = self._texts.metrics.height()
+        if not is_as_before:
+            self._laid_out_for = laid_out_for
+            self._place_budgets(line)
         self._spike_labels = self._values(spikes)
-        self._spikes_shown, self._laid_out_for = spikes, laid_out_for
-        line, high = self._texts.metrics.height(), area.height()
+        self._spikes_shown, self._beside = spikes, beside
+        shown = self._spike_labels if series is not None else []
+        self._values_beside = apart_from(shown, self._names, line)
+
+    def _place_budgets(self, line: float) -> None:
+        area, ratio, high = self.area, self.ratio, self.area.height()
         self._lines = [
             round(high * ratio * (1 - each / self.top_ns)) - 1 for each in self.budgets_ns
         ]
+        width_of = self._texts.width_of
         self._names = list(
             budget_labels(self.budgets_ns, self.top_ns, area.right(), high, float(line), width_of)
         )
-        shown = self._spike_labels if self.series is not None else []
-        self._values_beside = apart_from(shown, self._names, line)
 
     def _values(self, spikes: Spikes) -> list[Label]:
         """Return the values to write beside the largest spikes where they cover nothing."""

@@ -5,6 +5,7 @@ it, and a following view shifts it. So a refresh costs a few columns, whatever i
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Hashable, Sequence
 from typing import Final
 
@@ -148,15 +149,16 @@ class ColumnPicture:
         painter.setClipRect(pixels.start, 0, len(pixels), window.height)
         found = self._draw(painter, series, window, pixels, bars)
         painter.end()
-        former = self.spikes
-        if not (len(former.places) or len(found.places)):
-            return
-        before, behind = former.places < pixels.start, former.places >= pixels.stop
+        former, start, stop = self.spikes, pixels.start, pixels.stop
+        # Places ascend. A search in Python takes less than comparing all places of few spikes.
+        before, behind = bisect_left(former.places, start), bisect_left(former.places, stop)
         # The outermost columns may reach beyond the part; their middles decide.
-        inside = (found.places >= pixels.start) & (found.places < pixels.stop)
+        first, last = bisect_left(found.places, start), bisect_left(found.places, stop)
+        if before == behind and first == last:
+            return
         pairs = zip(astuple(former), astuple(found), strict=True)
         spikes = Spikes(
-            *(np.concatenate((old[before], new[inside], old[behind])) for old, new in pairs)
+            *(np.concatenate((old[:before], new[first:last], old[behind:])) for old, new in pairs)
         )
         if not spikes.is_same(former):
             self.spikes = spikes
@@ -166,8 +168,8 @@ class ColumnPicture:
         self.pixmap.move(shift)
         if not len(self.spikes.places):
             return
-        kept = self.spikes.places >= shift
-        places, *others = (each[kept] for each in astuple(self.spikes))
+        gone = bisect_left(self.spikes.places, shift)
+        places, *others = (each[gone:] for each in astuple(self.spikes))
         self.spikes = Spikes(places - shift, *others)
 
 

@@ -19,6 +19,8 @@ NsColumn = NDArray[np.int64]
 
 #: Up to this many new frames are handled one by one, which is faster than with arrays.
 _FEW: Final = 12
+#: The longest of up to this many frames is found faster without the pyramid.
+_SEARCHED_DIRECTLY: Final = 64
 #: The largest sample from which the usual frame time is taken, in frames.
 _SAMPLE: Final = 8_192
 
@@ -374,6 +376,8 @@ class FrameSeries:
         if start >= stop:
             return False
         values: array[int] = getattr(self.history, _column_name(measure))
+        if stop - start <= _SEARCHED_DIRECTLY:
+            return max(values[start - self.first : stop - self.first]) >= time_ns
         return values[self.slowest_within(measure, start, stop) - self.first] >= time_ns
 
     def values_of(self, column: str | Phase | Share, frames: NsColumn) -> NsColumn:
