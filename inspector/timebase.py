@@ -159,6 +159,12 @@ def format_duration(ns: int) -> str:
     return format_instant(ns)
 
 
+def brief_duration(ns: int) -> str:
+    """Return a duration that was chosen, not measured: without zeros at the end of its number."""
+    number, space, unit = format_duration(ns).partition(" ")
+    return f"{number.rstrip('0').rstrip('.') if '.' in number else number}{space}{unit}"
+
+
 def late_text(late_ns: int) -> str:
     """Return how far from its due instant something was: ``2.00 ms late``, ``… early``."""
     if not late_ns:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from inspector.clocks import ClockTree
 from inspector.timebase import (
     MAX_NS,
+    brief_duration,
     checked_ns,
     format_duration,
     format_instant,
@@ -123,6 +124,21 @@ def test_that_a_text_that_is_no_duration_is_shown_with_examples(bad: str) -> Non
 )
 def test_that_durations_are_short_to_read(ns: int, text: str) -> None:
     assert format_duration(ns) == text
+
+
+@pytest.mark.parametrize(
+    ("ns", "text"),
+    [
+        (0, "0 ns"),
+        (50_000, "50 µs"),
+        (-20_000, "-20 µs"),
+        (12_500_000, "12.5 ms"),
+        (100_000_000, "100 ms"),
+        (86_400_000_000_000, "24:00:00"),
+    ],
+)
+def test_that_a_chosen_duration_ends_without_zeros(ns: int, text: str) -> None:
+    assert brief_duration(ns) == text
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ from inspector.formats.drawing.display_list import (
 from inspector.formats.drawing.font_metrics import plain, shortened, text_width
 from inspector.formats.drawing.ticks import duration_ticks, rounded_step
 from inspector.formats.options import GRAPH_COLORS, GraphColors, curve_stroke
-from inspector.timebase import MAX_NS, NS_PER_MS, format_duration
+from inspector.timebase import MAX_NS, NS_PER_MS, brief_duration, format_duration
 from inspector.tokens import ThemeName
 
 #: The quantiles of CapFrameX's "L-shape".
@@ -202,7 +202,7 @@ class _Chart(Struct, frozen=True):
         counts = [each.times.histogram(edges) for each in self.curves]
         shares = [found / len(each.times) for found, each in zip(counts, self.curves, strict=True)]
         items = [*self._shade(chart), *self._time_axis(chart)]
-        step = format_duration(edges[1] - edges[0])
+        step = brief_duration(edges[1] - edges[0])
         if kind is ChartKind.HISTOGRAM and is_single:
             top = max(float(counts[0].max()), 1.0) * _ROOM
             items += self._value_axis(f"frames, in steps of {step}", top, is_count=True)

@@ -25,7 +25,7 @@ from typing_extensions import override
 from inspector.analysis.frame_spans import FrameSpan
 from inspector.display_text import as_plain, counted, one_line
 from inspector.formats.drawing.ticks import duration_ticks
-from inspector.timebase import NS_PER_US, format_duration, late_text
+from inspector.timebase import NS_PER_US, brief_duration, format_duration, late_text
 
 from ..kit.fonts import text_scale
 from ..kit.guards import guarded
@@ -191,7 +191,7 @@ class FlameRow(QWidget):
             x = round(self._x(number * step))
             painter.setPen(theme.color(ColorRole.LINE))
             painter.drawLine(x, 0, x, self.height())
-            text = "0" if number == 0 else format_duration(round(number * step))
+            text = "0" if number == 0 else brief_duration(round(number * step))
             painter.setPen(theme.color(ColorRole.MUTED))
             text = text.replace("-", "−")
             # A label that is cut off would read as another number, so it is left out.

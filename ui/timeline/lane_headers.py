@@ -13,7 +13,7 @@ from inspector.analysis.lanes.waits import MOST_TIMERS, calm_duration, lane_wait
 from inspector.display_text import counted, listed, one_line
 from inspector.events.states import ClockState
 from inspector.events.timeline import Timeline
-from inspector.timebase import NS_PER_SECOND, format_duration
+from inspector.timebase import NS_PER_SECOND, brief_duration
 from inspector.vocabulary import TimerKind, rate_chip, rate_text
 
 from ..selected.commands import is_clock_paused
@@ -185,7 +185,7 @@ def _interval_note(places: Sequence[int], timeline: Timeline) -> str:
 def _span_text(intervals_ns: Sequence[int]) -> str:
     """Return a duration as short as it can be said, or the shortest and the longest of some."""
     low_ns = min(intervals_ns)
-    low, high = (_short(each) for each in (low_ns, max(intervals_ns)))
+    low, high = (brief_duration(each) for each in (low_ns, max(intervals_ns)))
     if low == high:
         return low
     number, _, unit = low.partition(" ")
@@ -197,9 +197,3 @@ def _span_text(intervals_ns: Sequence[int]) -> str:
 def _spoken(duration_ns: int) -> str:
     number, _, unit = calm_duration(duration_ns).partition(" ")
     return f"{number} {_UNITS.get(unit, unit)}".rstrip()
-
-
-def _short(duration_ns: int) -> str:
-    text = format_duration(duration_ns)
-    number, space, unit = text.partition(" ")
-    return f"{number.rstrip('0').rstrip('.') if '.' in number else number}{space}{unit}"
