@@ -119,6 +119,13 @@ class FlatStyle(QProxyStyle):
             painter.fillRect(option.rect, self._theme.color(ColorRole.PANEL))
             bottom = QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1)
             painter.fillRect(bottom, self._theme.color(ColorRole.LINE))
+        elif element is _Control.CE_HeaderLabel and isinstance(option, QStyleOptionHeader):
+            is_sorted = option.sortIndicator is not QStyleOptionHeader.SortIndicator.None_
+            if is_sorted and widget is not None:
+                # Fusion lets a right-aligned title run under the arrow.
+                arrow = self.subElementRect(QStyle.SubElement.SE_HeaderArrow, option, widget)
+                option.rect = option.rect.adjusted(0, 0, arrow.left() - option.rect.right(), 0)
+            super().drawControl(element, option, painter, widget)
         elif element is _Control.CE_Splitter:
             self._paint_splitter(option, painter)
         elif element is _Control.CE_ToolButtonLabel and isinstance(option, QStyleOptionToolButton):

@@ -127,6 +127,9 @@ def test_that_a_column_says_everything_about_its_cells(model: AnimalModel) -> No
     assert (note.data(), note.data(roles.EDIT)) == ("one⏎two", "one\ntwo")
     titles = [model.headerData(each, Qt.Orientation.Horizontal) for each in AnimalColumn]
     assert titles == ["Animal", "Legs", "Note"]
+    for column in AnimalColumn:
+        title = model.headerData(column, Qt.Orientation.Horizontal, roles.ALIGNMENT)
+        assert title == model.index(3, column).data(roles.ALIGNMENT)
 
 
 def test_that_text_to_the_right_of_numbers_is_kept_off_them() -> None:

@@ -6,12 +6,20 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QPalette, QStandardItem
+from PySide6.QtGui import (
+    QColor,
+    QGuiApplication,
+    QImage,
+    QPainter,
+    QPalette,
+    QStandardItem,
+)
 from PySide6.QtWidgets import (
     QCheckBox,
     QRadioButton,
     QStyle,
     QStyleOptionButton,
+    QStyleOptionHeader,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -25,6 +33,8 @@ from inspector.vocabulary import Phase
 from tests.ui.kit.item_rows import ItemRows
 from tests.ui.shell import open_shell
 from ui.kit.layouts import choice_buttons
+from ui.kit.style import FlatStyle
+from ui.kit.table import roles
 from ui.kit.table.painted_views import PaintedTable
 from ui.kit.theme import ColorRole, Theme, phase_color
 
@@ -43,6 +53,24 @@ def luminance(color: QColor) -> float:
         for c in (color.redF(), color.greenF(), color.blueF())
     ]
     return 0.2126 * channels[0] + 0.7152 * channels[1] + 0.0722 * channels[2]
+
+
+def test_that_a_title_to_the_right_stays_off_the_arrow_of_its_column(qtbot: QtBot) -> None:
+    style, option, titles = FlatStyle(Theme("dark")), QStyleOptionHeader(), QWidget()
+    qtbot.addWidget(titles)
+    option.rect, option.text, option.textAlignment = QRect(0, 0, 99, 30), "Due in", roles.RIGHT
+    option.sortIndicator = QStyleOptionHeader.SortIndicator.SortDown
+    arrow = style.subElementRect(QStyle.SubElement.SE_HeaderArrow, option, titles)
+    image = QImage(option.rect.size(), QImage.Format.Format_Grayscale8)
+    image.fill(Qt.GlobalColor.white)
+
+    painter = QPainter(image)
+    style.drawControl(QStyle.ControlElement.CE_HeaderLabel, option, painter, titles)
+    painter.end()
+
+    columns = [min(image.pixelColor(x, y).red() for y in range(30)) for x in range(99)]
+    inked = [x for x, darkest in enumerate(columns) if darkest < 255]
+    assert arrow.left() - 10 < inked[-1] < arrow.left()
 
 
 @pytest.mark.usefixtures("qapp")

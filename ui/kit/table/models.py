@@ -141,7 +141,7 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         return looks.get(role)
 
     @override
-    def headerData(  # noqa: PLR0911 - one question a role
+    def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
     ) -> object:
         if orientation is Qt.Orientation.Vertical or not 0 <= section < len(self.columns):
@@ -154,9 +154,6 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
             case roles.TOOL_TIP:
                 # The title may be shortened in the header; the tool tip has it in full.
                 return f"{spec.title}\n{spec.tip}" if spec.short_title else spec.tip or None
-            case roles.ALIGNMENT if spec.is_number and self.is_sortable:
-                # A right-aligned title would lie under the sort indicator.
-                return roles.CENTER
             case roles.ALIGNMENT:
                 return roles.RIGHT if spec.is_number else roles.LEFT
             case roles.DECORATION if column in self._apart:

@@ -18,7 +18,6 @@ ALIGNMENT: Final = int(Qt.ItemDataRole.TextAlignmentRole)
 CHECK_STATE: Final = int(Qt.ItemDataRole.CheckStateRole)
 ACCESSIBLE_TEXT: Final = int(Qt.ItemDataRole.AccessibleTextRole)
 
-CENTER: Final = Qt.AlignmentFlag.AlignCenter
 RIGHT: Final = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 TOP: Final = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
 LEFT: Final = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
