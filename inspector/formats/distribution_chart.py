@@ -263,7 +263,9 @@ class _Chart(Struct, frozen=True):
             if number == chart.count - 1:
                 end = self.area.right
             tall = max(height * self.area.height, _LEAST_BAR)
-            box = Box(x, self.area.bottom - tall, max((end - x) * 0.92, 0.5), tall)
+            # At most a pixel apart: more would read as times at which no frame ended.
+            wide = max((end - x) * 0.92, end - x - 1, 0.5)
+            box = Box(x, self.area.bottom - tall, wide, tall)
             color = self.colors.selection if self._is_chosen(chart, number) else self.colors.line
             items.append(Rect(_rounded(box), color))
         return items

@@ -125,6 +125,10 @@ def test_that_few_bins_have_all_the_room_but_a_little(times: list[int]) -> None:
     assert chart.count < 5
     share = (chart.x_of(chart.count - 1) - chart.area.x) / chart.area.width
     assert 0.9 < share < 1
+    line = GRAPH_COLORS["light"].line
+    bar = next(item for item in chart.items if isinstance(item, Rect) and item.fill == line)
+    # A wide gap would read as times at which no frame ended.
+    assert bar.box.width > chart.x_of(1) - chart.x_of(0) - 1.02
 
 
 def test_that_names_of_curves_are_below_what_is_said_of_long_frames() -> None:
