@@ -73,7 +73,7 @@ def timer_rows(lane: Lane, timeline: Timeline, most: int, *, is_past: bool) -> l
 
 def calm_duration(duration_ns: int) -> str:
     """Return a duration that is counted down, in tenths of a second so that it changes calmly."""
-    tenths = round(duration_ns / (NS_PER_SECOND / 10)) * (NS_PER_SECOND // 10)
-    if NS_PER_SECOND <= tenths < 100 * NS_PER_SECOND:
-        return f"{tenths / NS_PER_SECOND:.1f} s"
-    return format_duration(tenths or duration_ns)
+    tenths = round(duration_ns / (NS_PER_SECOND / 10))
+    if 0 < tenths < 1_000:  # noqa: PLR2004 - three digits
+        return f"{tenths / 10:.1f} s"
+    return format_duration(tenths * (NS_PER_SECOND // 10) or duration_ns)

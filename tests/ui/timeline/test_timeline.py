@@ -983,7 +983,7 @@ def test_that_screen_readers_find_a_tree_of_lanes(
         "root, clock, local time 2.100 seconds, rate 1, 3 timers wait",
         "hero, state machine",
         "game, clock, local time 2.100 seconds, rate 1, 3 timers wait",
-        "spawn, timer, 100 ms, due in 100 milliseconds",
+        "spawn, timer, 100 ms, due in 0.1 seconds",
         "boss arrives, timer, once, due in 29.9 seconds",
         "enemies, clock, paused by the program, local time 2.000 seconds, rate 1, 1 timer waits",
         "boss, timer, 250 ms, waits for enemies",
