@@ -38,8 +38,9 @@ Pixels = NDArray[np.int64]
 _Rect: TypeAlias = tuple[int, int, int, int]
 #: A bar at least this wide leaves a pixel of background between it and the next. The width is not
 #: rounded for this: of frames 3 to 4 pixels wide, only those drawn with 4 pixels would have a gap
-#: after them, which would look like a missing frame.
-_GAP_FROM: Final = 4
+#: after them, which would look like a missing frame. Of 4 pixels all have one, though their times
+#: are rounded to nanoseconds.
+_GAP_FROM: Final = 3.99
 #: In bars at least this wide the inspector's share is outlined; in others it has an upper edge.
 _OUTLINED_FROM: Final = 3
 #: Width of the strong edge of a tinted bar, and size of a tooth of the zigzag where bars are cut.
