@@ -154,7 +154,8 @@ class ComparisonView(QWidget):
         for button in (*choosing, *leaving):
             button.setMinimumHeight(SIZES["control"])
         doing = (self.progress, self.cancel_button)
-        top = bar(self.row, *choosing, REST, *doing, *leaving, margins=(_SIDE, 8, _SIDE, 8))
+        across = (self.row, *choosing, REST, *doing, *leaving)
+        top = in_row(*across, margins=(_SIDE, 8, _SIDE, 8), spacing=SIZES["unit"])
         texts = in_column(self.verdict, self.remarks, self.problem, REST, spacing=2)
         self._tile_row = fill_across(self._tiles, *self.tiles)
         # Tiles that have no room are left out, rather than making the window wider.

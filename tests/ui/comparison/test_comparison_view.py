@@ -5,13 +5,14 @@ from __future__ import annotations
 import gc
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import cast
 
 import numpy as np
 import pytest
 from pyqtgraph import PlotItem
-from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPointF, Qt, QUrl
+from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPoint, QPointF, QRect, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QInputDialog, QMenu, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -146,16 +147,20 @@ def test_that_tab_goes_from_the_sides_along_their_row_then_down(
 
     stop: QWidget | None = view.row.buttons[0]
     names: list[str] = []
+    row: list[QRect] = []
     while "Differences" not in names:
         assert stop is not None
         if stop.focusPolicy() & Qt.FocusPolicy.TabFocus and stop.isVisible():
             names.append(stop.accessibleName() or cast("QToolButton", stop).text())
+            row.append(QRect(stop.mapTo(view, QPoint()), stop.size()))
         stop = stop.nextInFocusChain()
     assert names == [
         *("A  before.csv ", "B  after.csv ", "Swap A and B", "Add file …", "Options", "Export"),
         *("Close the comparison", "Frame times of what is compared", "Histogram"),
         *("Cumulative", "L-shape", "Distribution of frame times", "Differences"),
     ]
+    # In their row, no two of them touch.
+    assert all(right.left() - left.right() > 2 for left, right in pairwise(row[:7]))
 
 
 def test_that_before_and_after_are_swapped_at_a_click(
