@@ -349,7 +349,7 @@ def _read_csv(path: Path) -> FrameFile:
         # Only whole lines are read. If the file was cut short, its last line has too few cells.
         end = piece.rfind(b"\n") + 1 if piece else 0
         text, carry = (carry + piece[:end], piece[end:]) if end else (b"", carry + piece)
-        if not piece and carry.count(b",") >= max(len(CSV_COLUMNS) - 2, *places, -1) + 1:
+        if not piece and carry.count(b",") > max([len(CSV_COLUMNS) - 2, *places]):
             text = carry
         if text and is_header:
             header = text.partition(b"\n")[0].decode("latin-1").replace('"', "").strip().split(",")

@@ -1,7 +1,12 @@
 """Frame times are read back from our exports in full, and from captures by one column."""
 
+import gc
+import gzip
 import json
+import re
 import sys
+import tempfile
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,14 +17,28 @@ from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.clocks import ClockTree
 from inspector.errors import CaptureError, ExportError, RecordingError, UnreadableFileError
 from inspector.events import EventLog
+from inspector.events.recording import Recording
 from inspector.formats import file_formats
+from inspector.formats.captures import source
+from inspector.formats.captures.source import CaptureSource
+from inspector.formats.captures.tool_tables import FrameTableReader
 from inspector.formats.export import export_frames
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
-from inspector.sessions.frame_files import read_frame_file, recording_showing
+from inspector.sessions import frame_files
+from inspector.sessions.frame_files import (
+    FrameFile,
+    Importer,
+    _are_samples,
+    _read_expanded,
+    captured,
+    read_frame_file,
+    recording_showing,
+)
 from inspector.sessions.scene import find_scene
 from inspector.testing import pass_seconds, virtual_session
-from inspector.vocabulary import Phase, Share
+from inspector.timebase import MAX_NS
+from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, LOOP_FOUND, Phase, Share
 from tests.events.recording.recorded_worlds import record
 
 
@@ -98,14 +117,21 @@ def test_that_what_is_damaged_beside_the_frames_is_said(
     assert read.notes == (
         "4 entries among interventions, annotations and marks cannot be read and were skipped.",
     )
+    mark = {"kind": "mark", "frame": 1, "at_ns": 1, "name": "boss"}
+    mark |= {"text": "", "end_ns": None, "last_frame": None}
+    values |= {"interventions": "x", "landmarks": [mark]}
+    path.write_text(json.dumps(values))
+    assert read_frame_file(path).notes[0].startswith("1 entry among")
 
 
 def test_that_a_capture_gives_intervals_and_no_work(tmp_path: Path) -> None:
     path = tmp_path / "capture.csv"
     path.write_text("MsBetweenPresents\n16.5\n17.25\n")
 
-    read = read_frame_file(path)
+    done: list[float] = []
+    read = read_frame_file(path, on_progress=done.append)
 
+    assert done[-1] == 1
     assert read.frames.interval_ns.tolist() == [16_500_000, 17_250_000]
     assert read.frames.at_ns.tolist() == [16_500_000, 33_750_000]
     assert not read.has_work
@@ -122,6 +148,66 @@ def test_that_a_csv_cut_in_its_last_line_is_read_up_to_there(
     read = read_frame_file(path)
 
     assert len(frames) - 3 <= len(read.frames) < len(frames)
+    path.write_bytes(content.rstrip())
+    assert len(read_frame_file(path).frames) == len(frames)
+    path.write_bytes(content.rpartition(b",")[0][:-1])
+    assert len(read_frame_file(path).frames) == len(frames) - 1
+    with pytest.raises(CaptureError, match=r"run\.csv has a single stream\. Omit --stream\."):
+        read_frame_file(path, stream="game")
+
+
+def test_that_the_first_line_of_a_csv_that_has_no_whole_numbers_is_named(
+    tmp_path: Path, frames: FrameTimes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Each line is read by itself.
+    monkeypatch.setattr(source, "PIECE_BYTES", 64)
+    path = tmp_path / "run.csv"
+    export_frames(frames, Provenance("x", datetime.now(UTC), "0"), ExportOptions(), path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    largest = lines[2].replace(b",", b",%d" % 2**70, 1)
+    for damaged in (lines[2].replace(b",", b",x", 1) + b"x\n", b"1,2\nx\n", largest):
+        path.write_bytes(b"".join([*lines[:2], damaged, *lines[2:]]))
+        with pytest.raises(CaptureError, match=r"in line 3\."):
+            read_frame_file(path)
+    path.write_bytes(lines[0] + re.sub(rb"^(\d+),\d+", rb"\1,%d" % MAX_NS, lines[1]))
+    with pytest.raises(CaptureError, match="at_ns before 0 or beyond 146 years"):
+        read_frame_file(path)
+
+
+@pytest.mark.parametrize(
+    ("at_ns", "busy_ns", "delta_ns", "are_samples"),
+    [
+        ((0, 5, 10), 0, 4, False),
+        ((0, 6, 12), 0, 4, True),
+        ((0, 6, 12), 1, 4, False),
+        ((0, 6, 12), 0, 3, False),
+        ((0, 6), 0, 4, True),
+        ((0,), 0, 4, False),
+    ],
+)
+def test_that_frames_that_lie_further_apart_than_they_last_are_samples(
+    at_ns: tuple[int, ...], busy_ns: int, delta_ns: int, *, are_samples: bool
+) -> None:
+    at = np.array(at_ns)
+    columns = (np.full_like(at, each) for each in (4, delta_ns, busy_ns))
+    frames = FrameTimes.of_columns(np.arange(len(at)), at, *columns)
+    assert _are_samples(frames) is are_samples
+
+
+def test_that_the_numbers_of_a_column_are_read_piece_by_piece(
+    tmp_path: Path, frames: FrameTimes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run.json"
+    export_frames(frames, Provenance("x", datetime.now(UTC), "0"), ExportOptions(), path)
+    for size in (40, 41, 42, 43):
+        monkeypatch.setattr(frame_files, "_PIECE", size)
+        assert np.array_equal(read_frame_file(path).frames.at_ns, frames.at_ns)
+
+
+def test_that_of_bare_frame_times_only_their_column_is_known() -> None:
+    found = captured(Path("x.txt"), [1, 2], "ms", stream="game")
+    assert (found.has_work, found.column, found.provenance.note) == (False, "ms", "column ms, game")
+    assert captured(Path("x.txt"), [1, 2]).provenance.note == ""
 
 
 @pytest.mark.parametrize(
@@ -132,6 +218,7 @@ def test_that_a_csv_cut_in_its_last_line_is_read_up_to_there(
         ('{"format": "timeline-inspector frame times", ', "is not complete JSON"),
         ('{"format": "timeline-inspector frame times", "version": 2, "columns": {}}', "newer"),
         ('{"format": "timeline-inspector frame times", "version": 1, "columns": {}}', "damaged"),
+        ('{"format": "timeline-inspector frame times", "version": 1, "columns": 1}', "not frame"),
     ],
 )
 def test_that_a_json_that_is_none_of_ours_is_refused_with_a_sentence(
@@ -163,12 +250,65 @@ def test_that_a_missing_file_and_a_folder_are_sentences(tmp_path: Path) -> None:
         read_frame_file(tmp_path)
 
 
-def test_that_of_a_recording_with_one_loop_no_stream_can_be_chosen(tmp_path: Path) -> None:
+def test_that_of_a_recording_with_one_loop_no_stream_can_be_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     log = EventLog()
     ClockTree(log)
 
+    closed: list[Recording] = []
+    close = Recording.close
+
+    def noted(recording: Recording) -> None:
+        closed.append(recording)
+        close(recording)
+
+    monkeypatch.setattr(Recording, "close", noted)
+
     with pytest.raises(CaptureError, match=r"a\.tlrec has a single stream\. Omit --stream\."):
         recording_showing(record(log, tmp_path / "a.tlrec"), "game")
+    assert len(closed) == 1
+
+
+def test_that_the_frames_of_each_loop_of_a_recording_can_be_chosen(tmp_path: Path) -> None:
+    log = EventLog()
+    tree = ClockTree(log)
+    game, sound = (tree.root.child(name).id for name in ("game", "sound"))
+    for clock_id, name in ((game, "game"), (sound, "sound")):
+        log.append((0, LOOP_FOUND, clock_id, log.intern(name), 0))
+    log.append((1, FRAME_BEGAN, game, 0, 1))
+    log.append((9, FRAME_ENDED, game, 5, 2))
+    path = record(log, tmp_path / "a.tlrec")
+    read = read_frame_file(path)
+    assert (read.provenance.note, read.missing, read.has_work) == ("game", "", True)
+    assert "sound" in read.notes[0]
+    assert read_frame_file(path, stream="sound").provenance.note == "sound"
+
+
+def test_that_what_is_expanded_for_an_importer_is_removed_when_it_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frames: FrameTimes
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    packed = tmp_path / "times.csv.gz"
+    packed.write_bytes(gzip.compress(b"frametime\n16.5\n"))
+    whole = FrameFile(frames, Provenance("x", None, "0"), (), has_work=False)
+
+    def read_by(read: Callable[[Path], object]) -> object:
+        return _read_expanded(Importer("times", bool, read), CaptureSource(packed))
+
+    assert read_by(lambda path: whole if path.name == "times.csv" else None) is whole
+    assert list(tmp_path.iterdir()) == [packed]
+    with pytest.raises(TypeError):
+        read_by(lambda path: path)
+    assert list(tmp_path.iterdir()) == [packed]
+    reader = read_by(lambda path: FrameTableReader(path, None))
+    assert isinstance(reader, FrameTableReader)
+    while reader.read_on():
+        pass
+    assert len(reader.capture().stream()) == 1
+    del reader
+    gc.collect()
+    assert list(tmp_path.iterdir()) == [packed]
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
