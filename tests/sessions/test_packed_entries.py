@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from inspector.commands.scene import RewindTo, StepBack
 from inspector.commands.transport import StepFrames
-from inspector.sessions.replay.journal import BLOCK, Beginning, Journal, PackedEntries
+from inspector.events.conditions.breakpoint import BreakAction
+from inspector.sessions.breakpoints.breakpoints import BreakpointHit
+from inspector.sessions.replay.journal import (
+    _MORE_BYTES,
+    BLOCK,
+    Beginning,
+    Journal,
+    PackedEntries,
+)
 from inspector.sessions.replay.rerun import rerun
 from inspector.testing import held_session, scene_file
 
@@ -108,3 +116,26 @@ def test_that_a_journal_counts_what_it_takes() -> None:
 
     assert journal.size_bytes == 24
     assert (len(journal), journal.code_and_value(0)) == (1, (1, 5))
+    hit = BreakpointHit(1, BreakAction.HOLD, 0, 0, 0, 0, "")
+    journal.note(1, 0, 5, hit)
+    assert journal.size_bytes == 48 + _MORE_BYTES
+
+
+def test_that_a_journal_is_given_up_with_the_first_entry_that_is_too_many() -> None:
+    journal = Journal(Beginning(), most_entries=2)
+    lengths = []
+    for _ in range(4):
+        journal.note(1, 0, 5)
+        lengths.append((len(journal), journal.is_given_up))
+    assert lengths == [(1, False), (2, False), (0, True), (0, True)]
+
+
+def test_that_entries_that_were_dropped_leave_nothing_behind() -> None:
+    entries = PackedEntries()
+    for value in (1, 2):
+        for _ in range(BLOCK):
+            entries.append((value, 0, 0))
+        assert (len(entries), entries[0][0]) == (BLOCK, value)
+        assert entries.size_bytes > 0
+        entries.clear()
+        assert (len(entries), entries.size_bytes) == (0, 0)
