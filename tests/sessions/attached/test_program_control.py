@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from inspector.clocks.rate import D
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.command import Capability
@@ -16,6 +18,7 @@ from inspector.commands.scene import AddMark, StepBack, Undo
 from inspector.commands.timers import ClearTimer
 from inspector.commands.transport import Hold, Run, StepFrames, StepToNextTimer
 from inspector.errors import CommandError
+from inspector.events import EventLog
 from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.probe.adapters import KEEPS_TIME
 from inspector.sessions.attached.session import AttachedSession
@@ -26,12 +29,13 @@ from inspector.sessions.attached.target import (
     RemoteFamily,
     RemoteSteps,
 )
-from inspector.sessions.breakpoints.breakpoints import BreakpointHit
+from inspector.sessions.breakpoints.breakpoints import BreakpointHit, Breakpoints
 from inspector.sessions.session import SessionPhase
 from inspector.vocabulary import (
     BREAKPOINT_HIT,
     CLOCK_PAUSED,
     CLOCK_RATE,
+    COMMAND,
     FRAME_BEGAN,
     FRAME_ENDED,
     MARK,
@@ -372,6 +376,132 @@ def test_that_what_is_never_possible_with_other_processes_is_refused() -> None:
     for ask in asks:
         with pytest.raises(CommandError):
             ask()
+
+
+def test_that_a_command_is_refused_if_every_program_it_asks_refuses_it() -> None:
+    told: list[tuple[int, ...]] = []
+    log = EventLog()
+    names = {1: "server", 2: "game"}
+    timeline = SimpleNamespace(
+        clocks={each: SimpleNamespace(paused=False) for each in names},
+        frames=SimpleNamespace(end=0),
+    )
+    recorder: Any = None
+    sorter: Any = SimpleNamespace(
+        log=log, add=lambda *events: told.extend(events), timeline=timeline
+    )
+    answers: list[Callable[..., object]] = []
+    asked = [
+        SimpleNamespace(is_stepping=False, ask_clock=lambda *more: answers.append(more[-1]))
+        for _ in names
+    ]
+    programs: Any = SimpleNamespace(own_clocks=lambda: list(zip(asked, names, strict=True)))
+    target: Any = AttachedTarget(programs, sorter, Breakpoints(), recorder, lambda: 5)
+    undone: list[int] = []
+    target.undoing.done = undone.append
+
+    def refusal(*refusals: str) -> str:
+        """Hold both programs, which answer, and return why that was refused."""
+        answers.clear()
+        told.clear()
+        assert target.apply(Hold(), "", "")
+        assert (programs.wants_hold, target._asked) == (True, None)
+        for answer, each in zip(answers, refusals, strict=True):
+            assert not told
+            answer({}, each)
+        assert {each[0] for each in told} == {5}
+        (text,) = (each[-1] for each in told if each[1] == COMMAND)
+        return log.strings[text]
+
+    assert refusal("", "") == ""
+    assert refusal("no", "") == ""
+    assert undone == []
+    assert refusal("no", "never") == "no never"
+    assert undone == [3]
+    assert refusal("no", "no") == "no"
+    told.clear()
+    assert not target.apply(Hold(), "", "nothing is attached")
+    (text,) = (each[-1] for each in told if each[1] == COMMAND)
+    assert log.strings[text] == "Nothing is attached."
+    target.apply(Run(), "", "")
+    assert not programs.wants_hold
+    told.clear()
+    target.mark("here")
+    assert told == [(5, MARK, 0, log.intern("here"), 0)]
+
+
+@pytest.mark.parametrize(
+    ("timers", "wait_ns"),
+    [
+        ([], None),
+        # A timer of another program, and one on a clock that stands still.
+        ([(9, 500), (3, 500)], None),
+        ([(1, 103)], 3),
+        ([(1, 100)], 1),
+        ([(1, 90), (1, 107), (1, 105)], 5),
+        # Such a clock reads 2t + 1: it is at 208 in the middle between 103 and 104.
+        ([(2, 208)], 4),
+        ([(2, 213), (4, 212)], 3),
+    ],
+)
+def test_that_the_next_timer_of_a_held_program_is_found_on_its_clocks(
+    timers: list[tuple[int, int]], wait_ns: int | None
+) -> None:
+    rates = {1: (D, 0), 2: (2 * D, D), 3: (0, 7 * D), 4: (D, 5 * D)}
+    clocks = {each: SimpleNamespace(id=each, n=n, off=off) for each, (n, off) in rates.items()}
+    paths = {1: [1, 9], 2: [2, 1, 9], 3: [3, 1, 9], 4: [4, 2, 1, 9]}
+    steps = _bare(RemoteSteps)
+    clock_ids, dues = [each[0] for each in timers], [each[1] for each in timers]
+    steps._target = SimpleNamespace(
+        timeline=SimpleNamespace(
+            timers=SimpleNamespace(clock=clock_ids, due=dues),
+            branch=lambda _clock_id: [1, 2, 3, 4],
+            local_ns=lambda _clock_id: 100,
+            path=lambda below: [clocks.get(each) for each in paths[below]],
+        )
+    )
+    assert steps._until_next_ns(1) == wait_ns
+
+
+@dataclass(eq=False)
+class Held:
+    """A held program that can step, and hears what it is asked."""
+
+    name: str
+    ask_clock: Callable[[str, int, dict[str, object], Callable[..., object]], None]
+    is_stepping: bool = False
+    has_step_begun: bool = False
+
+    def why_not(self, *_: object) -> str:
+        return ""
+
+
+def test_that_a_step_waits_for_the_answer_and_for_steps_before() -> None:
+    asked: list[tuple[str, dict[str, object], Callable[..., object]]] = []
+
+    def ask_clock(method: str, _clock_id: int, more: Any, done: Any) -> None:  # noqa: ANN401
+        asked.append((method, more, done))
+
+    first, other = Held("server", ask_clock), Held("game", ask_clock)
+    steps = _bare(RemoteSteps)
+    steps._target = SimpleNamespace(
+        programs=SimpleNamespace(own_clocks=lambda: [(first, 1), (other, 2)]),
+        expect_answer=lambda: len,
+        number=3,
+    )
+    steps._until_next_ns = lambda _clock_id: None
+    with pytest.raises(CommandError, match="No timer is pending"):
+        steps.to_next_timer()
+    steps._target.expect_answer = lambda: lambda _result, _refusal: None
+    steps.frames(2)()
+    assert [each[:2] for each in asked] == [("Program.step", {"frames": 2, "cause": 3})] * 2
+    assert (first.is_stepping, other.is_stepping) == (True, True)
+    asked[0][2]({}, "")
+    asked[1][2]({}, "it is busy")
+    assert (first.is_stepping, first.has_step_begun) == (True, True)
+    assert (other.is_stepping, other.has_step_begun) == (False, False)
+    with pytest.raises(CommandError, match="“server” is still taking the step before"):
+        steps.to_next_timer()
 
 
 @pytest.mark.parametrize(
