@@ -9,7 +9,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from queue import Queue
-from typing import Self
+from typing import Any, Self
 
 import pytest
 
@@ -30,6 +30,7 @@ from inspector.sessions.attached.doors.cdp import (
     reported_targets,
     socket_path,
 )
+from inspector.sessions.attached.messages import FIRST_PAGE_PID
 from tests.fuzz import rounds
 
 
@@ -137,6 +138,145 @@ def test_that_pages_survive_whatever_a_debugger_says() -> None:
             # Everything before has been taken, as it still answers.
             pages.begin()
     pages.close()
+
+
+class Followed:
+    """Pages whose debugger says what a test tells it to."""
+
+    def __init__(self) -> None:
+        self.debugger, self.acceptor = Scripted(), StandIn()
+        self.ended: list[str] = []
+        self.pages = BrowserPages(self.debugger, self.acceptor, {"hold": False}, self.ended.append)
+
+    def say(self, method: str, session: str = "", **params: object) -> list[str]:
+        """Return which requests the event leads to."""
+        before = len(self.debugger.sent)
+        self.debugger.say({"method": method, "params": params, "sessionId": session})
+        # It is answered when everything before has been taken, and has no session.
+        self.pages.begin()
+        sent = [each for each in self.debugger.sent[before:] if "sessionId" in each]
+        assert {each["sessionId"] for each in sent} <= {session, params.get("sessionId")}
+        return [str(each["method"]) for each in sent]
+
+    def attach(self, kind: str, session: str, parent: str = "", *, is_new: bool) -> list[str]:
+        about = {"type": kind, "targetId": f"{session}-frame"}
+        more = {"sessionId": session, "targetInfo": about, "waitingForDebugger": is_new}
+        return self.say("Target.attachedToTarget", parent, **more)
+
+    def context(self, session: str, number: int, frame: str) -> list[str]:
+        about = {"id": number, "auxData": {"isDefault": True, "frameId": frame}}
+        return self.say("Runtime.executionContextCreated", session, context=about)
+
+    def bind(self, session: str, number: int, payload: str = 'J{"params":{}}') -> None:
+        name = self.pages._binding
+        params = {"name": name, "executionContextId": number, "payload": payload}
+        assert self.say("Runtime.bindingCalled", session, **params) == []
+
+    def joined(self, session: str, number: int) -> tuple[ProbeConnection, list[int]]:
+        """Return the connection of a new program, and its number and that of its page."""
+        self.bind(session, number)
+        connection = self.acceptor.adopted.get(timeout=10)
+        ((kind, payload),) = connection.receive(10)
+        assert kind == JSON
+        params = json.loads(payload)["params"]
+        return connection, [params[name] and params[name] - FIRST_PAGE_PID for name in _PIDS]
+
+
+_PIDS = ("pid", "parent_pid")
+_ENTERED = ["Runtime.enable", "Runtime.addBinding"]
+_FOLLOWED = ["Page.enable", "Page.addScriptToEvaluateOnNewDocument", "Target.setAutoAttach"]
+_GOES_ON = "Runtime.runIfWaitingForDebugger"
+
+
+def test_that_each_kind_of_target_gets_the_probe_before_its_first_line() -> None:
+    followed = Followed()
+    stopped = ["Debugger.enable", "Debugger.setInstrumentationBreakpoint", _GOES_ON]
+    assert followed.attach("worker", "new worker", is_new=True) == [*_ENTERED, *stopped]
+    assert followed.say("Debugger.paused", "new worker") == ["Runtime.evaluate", "Debugger.disable"]
+    assert followed.attach("worker", "worker", is_new=False) == [*_ENTERED, "Runtime.evaluate"]
+    assert followed.attach("service_worker", "other", is_new=True) == [_GOES_ON]
+    assert followed.attach("service_worker", "other", is_new=False) == []
+    assert not followed.pages.first_page.is_set()
+    assert followed.attach("page", "new page", is_new=True) == [*_ENTERED, *_FOLLOWED, _GOES_ON]
+    assert followed.pages.first_page.is_set()
+    assert followed.attach("page", "page", is_new=False) == [*_ENTERED, *_FOLLOWED]
+    # What ran before gets it in each of its contexts, which a worker has only one of.
+    assert [followed.context(each, 1, "x") for each in ("new page", "worker", "page")] == [
+        [],
+        [],
+        ["Runtime.evaluate"],
+    ]
+    evaluated = [each for each in followed.debugger.sent if each["method"] == "Runtime.evaluate"]
+    assert evaluated[-1]["params"] == {
+        "expression": followed.pages._script,
+        "silent": True,
+        "contextId": 1,
+    }
+    followed.pages.close()
+
+
+def test_that_programs_of_a_page_belong_to_it_until_they_end() -> None:
+    followed = Followed()
+    followed.attach("page", "page", is_new=True)
+    followed.attach("iframe", "frame", "page", is_new=True)
+    followed.attach("worker", "worker", "frame", is_new=True)
+    followed.context("page", 1, "page-frame")
+    followed.context("page", 2, "another")
+    followed.context("frame", 1, "frame-frame")
+    followed.bind("page", 1, "E")
+    followed.bind("page", 1, "")
+    main, *others = (
+        followed.joined(*place) for place in (("page", 1), ("page", 2), ("frame", 1), ("worker", 5))
+    )
+    assert main[1] == [1, 0]
+    assert [each[1] for each in others] == [[4, 1], [2, 1], [3, 1]]
+    assert followed.joined("unknown", 7)[1] == [5, 0]
+    followed.bind("page", 1, "EAAE=")
+    assert main[0].receive(0) == [(EVENTS, b"\0\1")]
+    left = {"executionContextId": 1}
+    for end, connection, reason in (
+        (lambda: followed.bind("page", 1, "J"), main, "the page detached"),
+        (
+            lambda: followed.say("Runtime.executionContextDestroyed", "frame", **left),
+            others[1],
+            "the page was left",
+        ),
+        (
+            lambda: followed.say("Runtime.executionContextsCleared", "page"),
+            others[0],
+            "the page was left",
+        ),
+        (
+            lambda: followed.say("Target.detachedFromTarget", sessionId="worker"),
+            others[2],
+            "the page was closed",
+        ),
+    ):
+        assert connection[0].receive(0) == []
+        end()
+        with pytest.raises(ConnectionClosedError, match=reason):
+            connection[0].receive(0)
+    assert followed.joined("worker", 5)[1] == [6, 0]
+    crashing, _ = followed.joined("page", 3)
+    followed.say("Inspector.targetCrashed", "page")
+    with pytest.raises(ConnectionClosedError, match="the page has crashed"):
+        crashing.receive(0)
+    followed.pages.close()
+
+
+def test_that_pages_are_told_when_the_inspector_detaches() -> None:
+    followed = Followed()
+    followed.attach("page", "page", is_new=True)
+    connection, _ = followed.joined("page", 1)
+    followed.pages.close()
+    told = followed.debugger.sent[-1]
+    assert (told["method"], told["sessionId"]) == ("Runtime.callFunctionOn", "page")
+    params: Any = told["params"]
+    assert (params["executionContextId"], params["silent"]) == (1, True)
+    assert json.loads(params["arguments"][0]["value"])["method"] == "Link.bye"
+    with pytest.raises(ConnectionClosedError, match="the inspector detached"):
+        connection.receive(0)
+    assert followed.ended == ["closed"]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "1", '"x"', "nul", "[" * 100_000, '{"id":1}{'])
