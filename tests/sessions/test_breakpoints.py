@@ -269,6 +269,24 @@ def test_that_a_long_turn_is_hit_at_its_end_and_tells_what_was_seen_during_it() 
     assert hit.text == SEEN.format("250 ms") + STACK_SEEN.format(25)
 
 
+def test_that_the_shortest_limit_of_turns_that_hold_is_the_limit() -> None:
+    breakpoints = Breakpoints()
+    limits = []
+    for breakpoint_ in (
+        Breakpoint(BreakKind.TURN_ABOVE, limit_ns=1, is_enabled=False),
+        Breakpoint(BreakKind.FRAME_ABOVE, limit_ns=2),
+        Breakpoint(BreakKind.TURN_ABOVE, limit_ns=3, action=BreakAction.MARK),
+        Breakpoint(BreakKind.TURN_ABOVE, limit_ns=4, from_hit=2),
+        Breakpoint(BreakKind.TURN_ABOVE, limit_ns=9),
+        Breakpoint(BreakKind.TURN_ABOVE, limit_ns=7),
+        Breakpoint(BreakKind.TURN_ABOVE, limit_ns=8),
+        Breakpoint(BreakKind.TURN_ABOVE, limit_ns=0),
+    ):
+        breakpoints.add(breakpoint_)
+        limits.append(breakpoints.longest_turn_ns)
+    assert limits == [0, 0, 0, 0, 9, 7, 7, 1]
+
+
 def test_that_a_turn_within_the_limit_is_no_hit() -> None:
     program = Program()
     breakpoints = _turns_over(program)

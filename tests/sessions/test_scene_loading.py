@@ -305,6 +305,7 @@ def test_that_the_module_name_is_used_once(tmp_path: Path) -> None:
     first, second = load_scene(path), load_scene(path)
 
     assert first.module.__name__ != second.module.__name__
+    assert first.module.__file__ == str(path)
     first.unload()
     second.unload()
 

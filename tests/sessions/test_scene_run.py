@@ -1,8 +1,10 @@
 """Runs of a scene: one after another, and a second beside the first while it goes back."""
 
+from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
-from types import NoneType
+from types import NoneType, SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -14,6 +16,7 @@ from inspector.commands.scene import Reload, SetFailurePolicy, StepBack
 from inspector.commands.transport import StepFrames
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.sessions.hosted import HostedSession
+from inspector.sessions.replay.rewinding import Rewinding
 from inspector.sessions.scene_run import SceneRun
 from inspector.testing import scene_file
 
@@ -96,5 +99,37 @@ def test_that_reloading_begins_a_run_on_the_same_source(session: HostedSession) 
     assert shared(former, run) == {"breakpoints", "driver", "recorder", "source"}
     assert (run.generation, run.failure_policy) == (1, FailurePolicy.STOP)
     assert run.command_number == former.command_number
+    assert run.log.read().events[0][::4] == (0, 0)
     assert (former.loaded, run.undoing.newest) == (None, 0)
     session.close()
+
+
+def test_that_going_back_tells_how_far_it_is_and_can_be_given_up() -> None:
+    done: list[object] = []
+    rewinding: Any = Rewinding.__new__(Rewinding)
+    rewinding.frame, rewinding.frames_done = 3, 1
+    assert rewinding.percent == 33
+    rewinding.frame = 0
+    assert rewinding.percent == 0
+
+    def steps() -> Iterator[None]:
+        for _ in range(2):
+            done.append("step")
+            yield
+
+    rewinding._steps = steps()
+    rewinding.second = SimpleNamespace(
+        frames_run=7, fold_events=lambda: done.append("fold"), close=lambda: done.append("close")
+    )
+    assert not rewinding.go_on(0)
+    assert (rewinding.frames_done, done) == (7, ["step", "fold"])
+
+    rewinding.former = SimpleNamespace(
+        loaded=SimpleNamespace(put_back=done.append),
+        source=SimpleNamespace(go_live=lambda: done.append("live")),
+    )
+    rewinding._aside = {"game": 1}
+    done.clear()
+    rewinding.give_up()
+    assert done == ["close", {"game": 1}, "live"]
+    assert list(rewinding._steps) == []

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.recording import StartRecording, StopRecording
 from inspector.commands.scene import AddMark
 from inspector.events.blocks.packed_columns import events_of
+from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.events.loop_frames import exchange, of_other_loop
 from inspector.events.schema import EventGroup, kinds_with
 from inspector.sessions.attached.loops import Loops, _undescribed
@@ -81,6 +83,21 @@ def test_that_the_frames_of_another_loop_are_shown_with_their_past(attachment: A
     began = [each for each in session.log.read().events if each[1] == FRAME_BEGAN]
     assert [each[3] for each in began] == list(range(6))
     assert {each[2] for each in began} == {FIRST}
+
+
+def test_that_a_breakpoint_is_hit_by_what_came_just_before_an_exchange(
+    attachment: Attachment,
+) -> None:
+    session, _ = with_loops(attachment)
+    on_marks = Breakpoint(BreakKind.CONDITION, condition='kind == "mark"', action=BreakAction.MARK)
+    session.submit(AddBreakpoint(on_marks))
+    session.refresh()
+    session.submit(AddMark("here"))
+    attachment.hand.advance(5_000)
+    session._sorter.loops.wanted = SECOND
+    session.refresh()
+    assert session._sorter.loops.shown == SECOND
+    attachment.settle(lambda: [each.number for each in session.timeline.hits] == [1])
 
 
 def test_that_everything_but_the_frames_is_the_same_after_an_exchange(

@@ -147,6 +147,8 @@ def test_that_a_process_is_read_from_proc(monkeypatch: pytest.MonkeyPatch, tmp_p
     game = Process(6, user_id, ("game",), "/usr/bin/game")
     assert game.runtime() == ProcessRuntime("python", (3, 11), is_embedded=True)
     assert Process(7, user_id, (), "").runtime() is None
+    # No file is mapped that would tell the rest of the version.
+    assert Process(7, user_id, ("python3",), "").runtime() == ProcessRuntime("python", None)
     assert Process(7, user_id, ("node",), "").runtime() == ProcessRuntime("node", None)
     assert [Process(7, 0, argv, "").title for argv in ((), ("game\n",))] == ["process 7", "game⏎"]
     assert [

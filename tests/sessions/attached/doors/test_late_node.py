@@ -8,13 +8,16 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from inspector.commands.clocks import SetRate
 from inspector.commands.transport import Hold, Run, StepToNextTimer
 from inspector.errors import AttachError
-from inspector.sessions.attached.doors.late_node import LateNode, listening_ports
+from inspector.sessions.attached.doors import late_node
+from inspector.sessions.attached.doors.late_node import AttachedNode, LateNode, listening_ports
 from inspector.sessions.attached.doors.launch import Launch
 from inspector.sessions.attached.doors.listening import Dial
 from inspector.sessions.attached.doors.programs import door_of_process
@@ -330,3 +333,22 @@ def test_that_a_game_from_npm_is_seen_held_stepped_slowed_and_recorded(tmp_path:
         assert passed_ns == pytest.approx((session.timeline.at_ns - began_ns) / 4, rel=0.01)
         assert passed_ns > 0
         record(session, tmp_path / "snake.tlrec")
+
+
+def test_that_a_program_that_was_entered_is_said_to_be_silent_or_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    state, now_s = "S", 7.0
+    monkeypatch.setattr(late_node, "monotonic", lambda: now_s)
+    target: Any = SimpleNamespace(title="game.js", pid=5, state=lambda: state)
+    entered = AttachedNode(target, 9229, is_closed=True)
+    assert (entered.title, entered.pid) == ("game.js (5)", 5)
+    assert (entered.may_bring_more(), entered.poll(), entered.problem()) == (False, None, "")
+    assert entered.note.endswith("was open on 127.0.0.1:9229 for a moment, and is closed again.")
+    assert "every user" in AttachedNode(target, 9229, is_closed=False).note
+    now_s += late_node._SILENT_S
+    assert entered.problem() == ""
+    now_s += 1
+    assert entered.problem().endswith("but its event loop does not turn.")
+    state = ""
+    assert entered.problem() == "game.js (5) has ended."
