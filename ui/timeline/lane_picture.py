@@ -640,7 +640,8 @@ def _contents(
 ) -> tuple[tuple[object, ...], tuple[object, ...], tuple[object, ...]]:
     """Return the lanes, what is in view, and what its records depend on.
 
-    New records beyond the right edge do not matter.
+    New records beyond the right edge do not matter. The present of the view is that of its last
+    refresh, which the timeline may have left behind.
     """
     store, timeline = canvas.store, canvas.timeline
     is_settled = window.high < min(store.read_ns, timeline.at_ns)
@@ -649,6 +650,8 @@ def _contents(
         (window.low, window.high, window.left, window.width, canvas.view.x_axis),
         (
             None if is_settled else (store.cursor, timeline.at_ns, timeline.events_folded),
-            (timeline.at_ns, timeline.events_folded) if window.high > timeline.at_ns else None,
+            (window.present_ns, timeline.at_ns, timeline.events_folded)
+            if window.high > window.present_ns
+            else None,
         ),
     )

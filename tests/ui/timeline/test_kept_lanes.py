@@ -139,11 +139,14 @@ class World:
             self.log.append((at_ns, CLOCK_ANCHORED, 2, at_ns, rate * RATE_DENOMINATOR // 2))
             self.play(150)
 
-    def read(self) -> None:
-        """Show what is new."""
+    def fold(self) -> None:
         self.timeline.apply_all(self.log.read(self.timeline.events_folded).events)
         while self.store.read(self.history, self.timeline):
             pass
+
+    def read(self) -> None:
+        """Show what is new."""
+        self.fold()
         self.canvas.refresh(has_texts=self.has_texts)
 
     def read_late(self, count: int) -> None:
@@ -363,6 +366,18 @@ def test_that_following_lanes_are_scrolled_and_not_painted_again(world: World) -
         world.go_on(number)
     # Fifty times; a new line of the ruler's grid has all painted.
     assert world.canvas.picture.lanes.painted < painted + 10
+
+
+def test_that_bars_have_no_gap_after_a_paint_between_two_refreshes(world: World) -> None:
+    world.canvas.view.set_following(True)
+    world.pass_frames(1)
+    world.paint()
+    world.log.append(((world.now_ms + 60) * MS, FRAME_BEGAN, 1, 99, 20 * MS))
+    world.fold()
+    world.paint()
+
+    world.read()
+    assert world.paint() == world.paint_whole()
 
 
 def test_that_texts_of_lanes_that_run_stay_until_it_is_their_turn(world: World) -> None:
