@@ -1,13 +1,16 @@
 """The hosted session: failures, reloads, refreshes, and what callbacks may do."""
 
+from collections import deque
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from inspector.clocks import FailurePolicy, ManualTimeSource
 from inspector.clocks.sources.virtual_source import VirtualTimeSource
-from inspector.commands.scene import Reload, SetFailurePolicy
+from inspector.commands.scene import Reload, SetFailurePolicy, StepBack
 from inspector.commands.transport import Hold, Run, StepFrames
 from inspector.events import Timeline
 from inspector.events.log import BYTES_PER_EVENT
@@ -377,3 +380,80 @@ def test_that_a_timer_is_found_by_its_number_wherever_it_waits(tmp_path: Path, c
     assert root.find_timer(1, 500_000_000) is None
     assert root.find_timer(10**9, 0) is None
     session.close()
+
+
+def _with_run(**run: object) -> Any:  # noqa: ANN401 - a session that is only its run
+    session: Any = HostedSession.__new__(HostedSession)
+    session._run = SimpleNamespace(**run)
+    session.rewinding = None
+    session._is_applying = session._is_closed = session._wants_step_to_end = False
+    session._commands = deque()
+    return session
+
+
+def test_that_steps_back_that_wait_together_are_one() -> None:
+    session = _with_run()
+    session._commands.extend([StepBack(2), StepBack(3), Hold(), StepBack(1)])
+    taken = [session._next_command() for _ in range(3)]
+    assert taken == [StepBack(5), Hold(), StepBack(1)]
+
+
+def test_that_a_host_holds_a_scene_that_is_built_but_not_from_a_callback() -> None:
+    done: list[str] = []
+    run = {
+        "loaded": object(),
+        "is_in_callback": False,
+        "is_in_step": False,
+        "hold": lambda: done.append("held"),
+        "end_step": lambda: done.append("step ended"),
+    }
+    _with_run(loaded=None).hold()
+    _with_run(**run).hold()
+    _with_run(**{**run, "is_in_step": True}).hold()
+    applying = _with_run(**run)
+    applying._is_applying = True
+    for session in (applying, _with_run(**{**run, "is_in_callback": True})):
+        with pytest.raises(RuntimeError, match="submit Hold"):
+            session.hold()
+    assert done == ["held", "step ended"]
+
+
+@pytest.mark.parametrize(
+    ("loaded", "frames_run", "begins"), [(None, 0, False), (1, 0, True), (1, 1, False)]
+)
+def test_that_session_time_begins_once_the_host_is_ready(
+    loaded: object, frames_run: int, *, begins: bool
+) -> None:
+    begun: list[None] = []
+    transport = SimpleNamespace(run_from_now=lambda: begun.append(None))
+    _with_run(loaded=loaded, frames_run=frames_run, transport=transport).begin()
+    assert bool(begun) is begins
+
+
+def test_that_a_step_tells_how_many_frames_it_has_run() -> None:
+    session = _with_run(is_in_step=True, frames_run=7, step_began_at=5)
+    assert session._stopped_status("5 s").message == "Stepping: 2 frames have run, it is 5 s."
+
+
+def test_that_a_picture_of_a_running_scene_is_drawn_with_its_frames_only(tmp_path: Path) -> None:
+    session = held_session(scene_file(tmp_path, FAILING))
+    session.submit(Run())
+    session.refresh()
+    with pytest.raises(RuntimeError, match="only a held scene"):
+        session.draw_picture()
+    session.close()
+
+
+def test_that_the_modules_of_a_scene_are_put_back_once() -> None:
+    put_back: list[object] = []
+    aside = {"game": 1}
+    loaded = SimpleNamespace(set_aside=lambda: aside, put_back=put_back.append)
+    session = _with_run(loaded=loaded)
+    session.set_aside()
+    session.put_back()
+    session.put_back()
+    assert put_back == [aside, {}]
+    session._run.loaded = None
+    session.set_aside()
+    session.put_back()
+    assert len(put_back) == 2
