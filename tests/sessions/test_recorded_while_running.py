@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -13,9 +15,16 @@ from inspector.commands.command import Capability
 from inspector.commands.recording import SaveLast, StartRecording, StopRecording
 from inspector.commands.scene import AddMark, Reload, StepBack
 from inspector.commands.transport import StepFrames
-from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
+from inspector.errors import RecordingWriteError
+from inspector.events.conditions.breakpoint import (
+    DEFAULT_SAVED_NS,
+    BreakAction,
+    BreakKind,
+    Breakpoint,
+)
 from inspector.events.recording import open_recording
 from inspector.sessions import recorder as recorder_module
+from inspector.sessions.breakpoints.breakpoints import BreakpointHit
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.recorder import Recorder, RecordingOutcome
 from inspector.sessions.replay.rerun import rerun
@@ -251,3 +260,67 @@ def test_that_going_back_writes_no_file_again(session: HostedSession, tmp_path: 
 def test_that_recording_is_a_capability() -> None:
     for command in (StartRecording("a"), StopRecording(), SaveLast("a", 1)):
         assert command.capability is Capability.RECORD
+
+
+class _Noted(Recorder):
+    """Notes what it is asked for instead of writing files."""
+
+    is_recording: Any = False
+
+    def __init__(self, done: list[object]) -> None:
+        session: Any = SimpleNamespace(log="the log")
+        super().__init__(session)
+        self.done = done
+
+    def save_last(self, duration_ns: int, _path: Path | None = None) -> Path:
+        self.done.append(duration_ns)
+        raise RecordingWriteError("the disk is full")
+
+    def start(self, _path: Path | None = None) -> None:
+        self.done.append("start")
+
+    def stop(self) -> None:
+        self.done.append("stop")
+
+
+def test_that_a_hit_saves_starts_or_stops_a_recording() -> None:
+    done: list[object] = []
+    recorder = _Noted(done)
+    saves = Breakpoint(BreakKind.CALLBACK_RAISED, action=BreakAction.SAVE, saved_ns=7)
+    for is_recording in (False, True):
+        recorder.is_recording = is_recording
+        for action in (
+            BreakAction.SAVE,
+            BreakAction.START_RECORDING,
+            BreakAction.STOP_RECORDING,
+            BreakAction.MARK,
+        ):
+            recorder.record_hit(BreakpointHit(1, action, 0, 0, 0, 0, ""), saves)
+    assert done == [7, "start", "stop", 7, "stop"]
+    assert recorder.problem == "the disk is full"
+    assert recorder.outcome_count == 2
+    done.clear()
+    recorder.record_hit(BreakpointHit(1, BreakAction.SAVE, 0, 0, 0, 0, ""), None)
+    assert done == [DEFAULT_SAVED_NS]
+
+
+def test_that_a_recorder_tells_what_it_writes_lost_and_saved(tmp_path: Path) -> None:
+    recorder: Any = _Noted([])
+    assert (recorder.is_writing, recorder.lost, recorder.saved) == (False, 0, [])
+    recorder._ending = [1]
+    assert recorder.is_writing
+    annotated: list[object] = []
+    recorder._ending, recorder._writer = [], SimpleNamespace(lost=3, annotate=annotated.append)
+    assert (recorder.is_writing, recorder.lost) == (True, 3)
+    for path, problem in ((tmp_path, ""), (tmp_path / "x", "bad"), (None, "worse")):
+        recorder._note(RecordingOutcome(path, problem))
+    assert (recorder.saved, recorder.problem) == ([tmp_path], "worse")
+    # Another file is about to begin, with all annotations.
+    changes = [5, SimpleNamespace(id=6)]
+    assert recorder.record_annotations(changes) == [5, 6]
+    assert annotated == []
+    recorder._log = "the log"
+    assert recorder.record_annotations(changes) == [5, 6]
+    assert annotated == [changes]
+    recorder._writer = None
+    assert recorder.record_annotations(changes) == [5, 6]

@@ -10,6 +10,7 @@ import pytest
 
 from inspector.commands.command import Capability
 from inspector.probe.adapters import KEEPS_TIME
+from inspector.sessions.attached.joined import JoinedPrograms
 from inspector.sessions.attached.messages import (
     AdapterMessage,
     BusyThreadMessage,
@@ -238,3 +239,18 @@ def test_that_a_program_is_asked_only_for_what_is_new() -> None:
     turns = [more["turn_ns"] for method, more in program.asked if method == "Program.hold_after"]
 
     assert tasks == turns == [5, 0]
+
+
+def test_that_the_clock_of_a_program_on_another_host_is_named_with_the_host() -> None:
+    sorter: Any = None
+    programs = JoinedPrograms(sorter)
+    assert (programs.file_stem, programs.wants_hold) == ("attached", False)
+    for index, host in enumerate(("pi", "")):
+        translation = SimpleNamespace(name="game")
+        joined: Any = SimpleNamespace(
+            host=host, name="game/on pi", parent_pid=0, index=index, translation=translation
+        )
+        programs.join(joined, 0)
+        assert translation.name == ("game/on pi" if host else "game")
+        assert programs.by_number[index] is joined
+    assert programs.file_stem == "game on pi"
