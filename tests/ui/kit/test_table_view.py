@@ -66,6 +66,14 @@ class NumberedColumn(ColumnEnum):
     NOTE = _column("Note", lambda row: row.note)
 
 
+class LeadingColumn(ColumnEnum):
+    """A first one that is left out where there is no room."""
+
+    NOTE = _column("Note", lambda row: row.note, sample="n" * 40, yields=1)
+    NAME = _column("Animal", lambda row: row.name, sample="crocodile")
+    LEGS = _column("Legs", lambda row: str(row.legs), sample="000", is_number=True)
+
+
 class StayingColumn(ColumnEnum):
     """Names beside numbers that are always shown."""
 
@@ -448,6 +456,23 @@ def test_that_numbers_in_the_first_column_get_no_more_room_than_they_need(
         view.show()
 
     assert view.columnWidth(NumberedColumn.LEGS) == view.width_for("n" * 20)
+
+
+def test_that_columns_fill_a_table_whose_first_one_is_left_out(
+    qapp: QApplication, qtbot: QtBot
+) -> None:
+    assert qapp is not None
+    model = ListTableModel[Animal](LeadingColumn, Theme("light"), attrgetter("name"))
+    model.set_rows([CAT, BIRD])
+    view = TableView(model, "Animals", {})
+    qtbot.addWidget(view)
+    view.resize(view.width_for("n" * 40), 200)
+    with qtbot.waitExposed(view):
+        view.show()
+    view.choices.arrange()
+
+    assert view.isColumnHidden(LeadingColumn.NOTE)
+    assert view.horizontalHeader().length() == view.viewport().width()
 
 
 def test_that_a_name_is_cut_before_a_column_that_stays_is_out_of_sight(

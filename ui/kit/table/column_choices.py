@@ -303,9 +303,9 @@ class ColumnChoices(QObject):
         yield from self._widest.items()
         if first in self._of_names and any(each.spec.yields for each in self._columns):
             yield first, round(_WIDE_NAMES * self._sample_width(first))
-        # The rest goes to the last column without a sample, else to the first column.
+        # The rest goes to the last column without a sample, else to the first that is shown.
         endless = [each for each in shown if not each.spec.sample and each not in self._by_hand]
-        yield (endless or [first])[-1], self._viewport.width()
+        yield (endless or [min(shown, default=first)])[-1], self._viewport.width()
 
     def _sample_width(self, column: ColumnEnum) -> int:
         spec, table = column.spec, self._table
