@@ -182,11 +182,12 @@ class BarsLayer:
         self._paint_labels(painter, self._names)
 
     def _paint_labels(self, painter: QPainter, labels: Iterable[Label]) -> None:
-        ratio, top = self.ratio, self.area.top()
+        ratio, above = self.ratio, self.area.top()
         for label in labels:
             # Placed on whole pixels of the screen.
-            at = (label.left - _LABEL_PAD) * ratio, (top + label.top) * ratio
-            painter.drawPixmap(QPointF(*(round(each) / ratio for each in at)), self._drawn(label))
+            left = round((label.left - _LABEL_PAD) * ratio) / ratio
+            top = round((above + label.top) * ratio) / ratio
+            painter.drawPixmap(QPointF(left, top), self._drawn(label))
 
     def _window(self) -> Window | None:
         low, high = self.span
