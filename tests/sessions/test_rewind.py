@@ -357,11 +357,14 @@ def test_that_a_running_scene_is_held_while_it_goes_back(scene_path: Path) -> No
     session = virtual_session(scene_path)
     session.slice_ns = 0
     pass_seconds(session, 2)
+    frames = session.frames_run + 1
 
     session.submit(StepBack(10))
     pass_seconds(session, 1)
     assert session.status.phase is SessionPhase.REWINDING
-    frames = session.frames_run
+    assert session.rewinding is not None
+    # From the end of the frame at which it was asked for, as no wake-up is left in its midst.
+    assert (session.frames_run, session.rewinding.frame) == (frames, frames - 10)
     session.break_off()
     session.refresh()
     assert (session.frames_run, session.is_running) == (frames, False)

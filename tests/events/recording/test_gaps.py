@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
-from inspector.events.recording import open_recording
+from inspector.events.recording import RecordingInfo, open_recording
 from inspector.events.recording.reading import recording
+from inspector.events.recording.writing.file import RecordingFile
 from inspector.vocabulary import MARK
 from tests.events.recording.recorded_worlds import record
 from tests.fuzz import rounds
@@ -37,6 +39,24 @@ def with_gaps(path: Path, gone: set[int], damaged: set[int]) -> None:
             ("UPDATE chunks SET crc = crc + 1 WHERE first_cursor = ?", damaged),
         ):
             connection.executemany(text, [(first,) for first in firsts])
+
+
+def test_that_what_was_added_just_before_a_gap_stands_before_it(tmp_path: Path) -> None:
+    log = marks_log()
+    file = RecordingFile(tmp_path / "a.tlrec", RecordingInfo(), log.base.copy(), 0)
+    file.add_strings(log.strings)
+    file.add(log.slice(0, 5))
+
+    lost = file.skip_to(LogHistory(log).state_before(20), 20)
+
+    assert lost == 15
+    file.add(log.slice(20, EVENTS))
+    file.finish()
+    past = open_recording(tmp_path / "a.tlrec")
+    kept = [*range(5), *range(20, EVENTS)]
+    cursors, events = past.numbered(0, EVENTS)
+    assert list(cursors) == kept
+    assert [event[4] for event in events] == kept
 
 
 @pytest.mark.parametrize("kept_chunks", [1, 64])
