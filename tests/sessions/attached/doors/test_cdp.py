@@ -9,6 +9,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from queue import Queue
+from types import SimpleNamespace
 from typing import Any, Self
 
 import pytest
@@ -20,7 +21,7 @@ from inspector.sessions.attached.connections import (
     ProbeConnection,
     QueuedConnection,
 )
-from inspector.sessions.attached.doors.browser_pages import BrowserPages
+from inspector.sessions.attached.doors.browser_pages import _PAGE_S, BrowserPages
 from inspector.sessions.attached.doors.cdp import (
     Cdp,
     CdpError,
@@ -262,6 +263,45 @@ def test_that_programs_of_a_page_belong_to_it_until_they_end() -> None:
     with pytest.raises(ConnectionClosedError, match="the page has crashed"):
         crashing.receive(0)
     followed.pages.close()
+
+
+def test_that_a_page_is_shown_in_the_first_tab() -> None:
+    followed = Followed()
+    pages: Any = followed.pages
+    waited: list[float] = []
+    pages.first_page = SimpleNamespace(wait=waited.append, set=lambda: None)
+    followed.attach("worker", "worker", is_new=False)
+    with pytest.raises(CdpError, match="the browser shows no page"):
+        pages.navigate("http://game")
+    assert waited == [_PAGE_S]
+    followed.attach("page", "page", is_new=True)
+    pages.navigate("http://game")
+    assert [(each["method"], each["sessionId"]) for each in followed.debugger.sent[-2:]] == [
+        ("Page.enable", "page"),
+        ("Page.navigate", "page"),
+    ]
+    assert followed.debugger.sent[-1]["params"] == {"url": "http://game"}
+    followed.debugger.answers = lambda _message: {"errorText": "net::ERR"}
+    with pytest.raises(CdpError, match="http://game could not be loaded: net::ERR"):
+        pages.navigate("http://game")
+    pages.close()
+
+
+def test_that_a_page_that_is_refused_says_why() -> None:
+    followed = Followed()
+    pages: Any = followed.pages
+    connection: Any = object()
+    assert (pages.has_adopted, pages.refusal) == (False, "")
+    pages._adopt(connection)
+    assert (pages.has_adopted, pages.refusal) == (True, "")
+
+    def refuse(*_: object, **_more: object) -> None:
+        raise AttachError("it is too old")
+
+    pages._acceptor = SimpleNamespace(adopt=refuse)
+    pages._adopt(connection)
+    assert pages.refusal == "it is too old"
+    pages.close()
 
 
 def test_that_pages_are_told_when_the_inspector_detaches() -> None:
