@@ -352,3 +352,44 @@ def test_that_a_program_that_was_entered_is_said_to_be_silent_or_over(
     assert entered.problem().endswith("but its event loop does not turn.")
     state = ""
     assert entered.problem() == "game.js (5) has ended."
+
+
+@pytest.mark.parametrize(
+    ("options", "port"),
+    [
+        ("", 9229),
+        ("--inspect", 9229),
+        ("--inspect=0.0.0.0:9000", 9000),
+        ("--inspect-port=9001 game.js", 9001),
+        ("--debug-port=9002", 9002),
+        ("--inspect=localhost", 9229),
+        ("--port=9003", 9229),
+    ],
+)
+def test_that_the_port_of_a_debugger_is_the_usual_one_unless_an_option_says_which(
+    options: str, port: int
+) -> None:
+    target: Any = SimpleNamespace(argv=("node", *options.split()))
+    assert late_node._usual_port(target) == port
+
+
+def test_that_a_callback_has_the_place_of_the_function_it_was_bound_to() -> None:
+    def at(script: str, line: int) -> dict[str, object]:
+        value = {"scriptId": script, "lineNumber": line}
+        return {"name": "[[FunctionLocation]]", "value": {"value": value}}
+
+    bound = {"name": "[[TargetFunction]]", "value": {"objectId": "b"}}
+    callbacks = [("0", "a"), ("1", "b"), ("length", "b"), ("2", ""), ("3", "c"), ("4", "d")]
+    found: dict[str, object] = {
+        "a": {"internalProperties": [bound, at("6", 1)]},
+        "b": {"internalProperties": [at("5", 2)]},
+        "c": {"internalProperties": [at("6", 2)]},
+        "d": {},
+        "all": {"result": [{"name": name, "value": {"objectId": of}} for name, of in callbacks]},
+    }
+    door: Any = late_node._AtDebugger.__new__(late_node._AtDebugger)
+    door._scripts = {}
+    door._note("Debugger.scriptParsed", {"scriptId": "5", "url": "file:///game.js"}, "")
+    door._cdp = SimpleNamespace(call=lambda *_: {"result": {"objectId": "all"}})
+    door._properties = found.get
+    assert door._places("timers") == ["/game.js:3", "/game.js:3", "", "", ""]
