@@ -17,6 +17,7 @@ from inspector.commands.clocks import SetRate
 from inspector.commands.transport import Hold, Run, StepToNextTimer
 from inspector.errors import AttachError
 from inspector.sessions.attached.doors import late_node
+from inspector.sessions.attached.doors.cdp import CdpError
 from inspector.sessions.attached.doors.late_node import AttachedNode, LateNode, listening_ports
 from inspector.sessions.attached.doors.launch import Launch
 from inspector.sessions.attached.doors.listening import Dial
@@ -393,3 +394,67 @@ def test_that_a_callback_has_the_place_of_the_function_it_was_bound_to() -> None
     door._cdp = SimpleNamespace(call=lambda *_: {"result": {"objectId": "all"}})
     door._properties = found.get
     assert door._places("timers") == ["/game.js:3", "/game.js:3", "", "", ""]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="signals are read from /proc")
+@pytest.mark.parametrize(
+    ("barrier", "language", "options", "caught", "why"),
+    [
+        ("it is yours", "node", "", "200", "it is yours"),
+        ("", "python", "", "200", "it is not a Node program"),
+        ("", "", "", "200", "it is not a Node program"),
+        ("", "node", "--disable-sigusr1", "200", "its debugger is turned off (--disable-sigusr1)"),
+        ("", "node", "", "5ff", "it has no debugger that a signal opens"),
+        ("", "node", "", "200", ""),
+    ],
+)
+def test_that_it_is_said_why_a_node_program_cannot_be_entered(  # noqa: PLR0913, PLR0917
+    barrier: str,
+    language: str,
+    options: str,
+    caught: str,
+    why: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(late_node, "_status", lambda _pid: {"SigCgt": caught})
+    for argv, environment in (
+        (["node", *options.split()], {}),
+        (["node"], {"NODE_OPTIONS": options}),
+    ):
+        target: Any = SimpleNamespace(
+            pid=5, barrier=barrier, argv=argv, environment=lambda found=environment: found
+        )
+        target.runtime = lambda: SimpleNamespace(language=language) if language else None
+        assert late_node.why_not_node(target) == why
+
+
+@pytest.mark.parametrize("is_ours", [False, True])
+def test_that_a_debugger_that_was_open_before_stays_open(*, is_ours: bool) -> None:
+    done: list[str] = []
+    door: Any = late_node._AtDebugger.__new__(late_node._AtDebugger)
+    door._is_ours = is_ours
+    door._wait_for_loop = lambda: done.append("waited")
+    door._evaluate = lambda text: done.append(text[-200:])
+    door._hand_over_timers = lambda: done.append("timers")
+    door._cdp = SimpleNamespace(close=lambda: done.append("end"))
+    door.enter("unix:/x", {"grant": "full"})
+    probe = PROBE.read_text(encoding="utf-8")[-200:]
+    entered = f'{late_node._PROBE}.enter(require, "unix:/x", {{"grant": "full"}}), 0'
+    closed = [late_node._CLOSE[-200:]] * is_ours
+    assert done == ["waited", probe, entered[-200:], "timers", *closed, "end"]
+
+
+def test_that_a_program_that_cannot_load_the_probe_says_why() -> None:
+    answer: dict[str, object] = {"result": {"objectId": "7"}}
+    door: Any = late_node._AtDebugger.__new__(late_node._AtDebugger)
+    door._cdp = SimpleNamespace(call=lambda *_: answer)
+    assert door._evaluate("0") == {"objectId": "7"}
+    answer = {"result": 0}
+    assert door._evaluate("0") == {}
+    for details, told in (
+        ({"text": "Uncaught", "exception": {"description": "Error: no"}}, "Error: no"),
+        ({"text": "Uncaught"}, "Uncaught"),
+    ):
+        answer = {"exceptionDetails": details}
+        with pytest.raises(CdpError, match=f"could not load the probe: {told}"):
+            door._evaluate("0")
