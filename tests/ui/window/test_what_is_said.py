@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from PySide6.QtCore import Qt
@@ -49,6 +49,21 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for module in (lane_gestures, palette_dialog, transport_bar):
         monkeypatch.setattr(module, "announce", note)
     return said
+
+
+@pytest.fixture
+def had_keyboard() -> Iterator[list[QWidget | None]]:
+    """What the keyboard has come to."""
+    application = QApplication.instance()
+    assert isinstance(application, QApplication)
+    had_keyboard: list[QWidget | None] = []
+
+    def note(_former: QWidget | None, now: QWidget | None) -> None:
+        had_keyboard.append(now)
+
+    application.focusChanged.connect(note)
+    yield had_keyboard
+    application.focusChanged.disconnect(note)
 
 
 def test_that_the_palette_says_what_enter_would_open(shell: Shell, said: list[str]) -> None:
@@ -146,32 +161,28 @@ def test_that_why_has_its_answer_read_when_the_keyboard_comes_to_it(
     assert panel._area.accessibleDescription().startswith("game. ")
 
 
-def test_that_the_keyboard_goes_straight_from_the_tray_to_the_frames(shell: Shell) -> None:
+def test_that_the_keyboard_goes_straight_from_the_tray_to_the_frames(
+    shell: Shell, had_keyboard: list[QWidget | None]
+) -> None:
     shell.activate()
     shell.window.panels.enter_panel("timer_queue")
     QApplication.processEvents()
-    had_it: list[QWidget | None] = []
-    application = QApplication.instance()
-    assert isinstance(application, QApplication)
-    application.focusChanged.connect(lambda _former, now: had_it.append(now))
+    had_keyboard.clear()
 
     shell.window.panels.close_tray()
 
-    assert had_it == [shell.window.frame_times.plot]
+    assert had_keyboard == [shell.window.frame_times.plot]
 
 
 def test_that_the_keyboard_goes_straight_from_a_notice_that_ends_to_the_frames(
-    shell: Shell,
+    shell: Shell, had_keyboard: list[QWidget | None]
 ) -> None:
     shell.activate()
     notice = shell.window.notice
     notice.show_lasting("Not saved: a.tlrec")
     notice.close_button.setFocus()
-    had_it: list[QWidget | None] = []
-    application = QApplication.instance()
-    assert isinstance(application, QApplication)
-    application.focusChanged.connect(lambda _former, now: had_it.append(now))
+    had_keyboard.clear()
 
     notice.dismiss()
 
-    assert had_it == [shell.window.frame_times.plot]
+    assert had_keyboard == [shell.window.frame_times.plot]
