@@ -368,12 +368,11 @@ class LaneSurface(QAbstractScrollArea):
         self.viewport().update()
 
     def selected_frame_span(self) -> tuple[int, int] | None:
-        frames, index = self.timeline.frames, self._selection.id
-        if self._selection.kind is not SelectionKind.FRAME:
+        # Of the frames that the view has read: those of its timeline may be others by now.
+        series, index = self.view.series, self._selection.id
+        if self._selection.kind is not SelectionKind.FRAME or series is None:
             return None
-        if not frames.first <= index < frames.end:
-            return None
-        return self.view.ns_of_frame(index)
+        return self.view.ns_of_frame(index) if series.first <= index < series.end else None
 
     def kept_bottom(self) -> int:
         """Return the lower edge of the lanes whose records are never dropped."""

@@ -380,6 +380,23 @@ def test_that_bars_have_no_gap_after_a_paint_between_two_refreshes(world: World)
     assert world.paint() == world.paint_whole()
 
 
+def test_that_a_frame_is_marked_once_the_view_has_read_it(world: World) -> None:
+    world.log = EventLog()
+    world.timeline, world.history = Timeline(world.log.strings), LogHistory(world.log)
+    world.canvas.set_session(world.timeline, world.log.strings, world.store)
+    for number in (1, 2):
+        world.log.append((number * 20 * MS, FRAME_BEGAN, 1, number, 20 * MS))
+        world.log.append((number * 20 * MS, FRAME_ENDED, 1, 20 * MS, 3 * MS))
+    world.fold()
+    assert world.timeline.frames.end == 2
+    world.canvas.on_selection_changed(Selection(SelectionKind.FRAME, 1))
+    assert world.canvas.selected_frame_span() is None
+    world.paint()
+
+    world.read()
+    assert world.canvas.selected_frame_span() == (20 * MS, 40 * MS)
+
+
 def test_that_texts_of_lanes_that_run_stay_until_it_is_their_turn(world: World) -> None:
     words = world.canvas.picture.words
     world.timeline.is_running, world.has_texts = True, False
