@@ -40,8 +40,7 @@ _MOST_WAIT_NS: Final = 3 * LONG_NS
 _MOST_PUT_OFF_NS: Final = 100_000_000
 #: Most events kept of one wake-up.
 _MOST_EVENTS: Final = 50_000
-
-
+#: Linux's number of the clock of timer files.
 _CLOCK_MONOTONIC: Final = 1
 
 
@@ -133,10 +132,13 @@ class _TimerFile:
         # Seconds and nanoseconds of the period, which stay 0, and those from now on.
         self._times = (ctypes.c_long * 4)()
         self._address = ctypes.addressof(self._times)
+        self._is_closed = False
 
     def wait(self, ns: int) -> None:
         self.put_off(ns)
-        os.read(self._file, 8)
+        # Closing just before has been put off with it.
+        if not self._is_closed:
+            os.read(self._file, 8)
 
     def put_off(self, ns: int) -> bool:
         """Wake the thread after some time from now, not when it was to wake."""
@@ -146,6 +148,7 @@ class _TimerFile:
         return True
 
     def close(self) -> None:
+        self._is_closed = True
         self.put_off(1)
 
     def free(self) -> None:

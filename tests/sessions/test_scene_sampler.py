@@ -184,6 +184,21 @@ def test_that_an_alarm_wakes_when_its_time_has_come_or_it_is_closed(
     alarm.free()
 
 
+@pytest.mark.parametrize("kind", [scene_sampler._TimerFile, scene_sampler._HeldLock])
+def test_that_an_alarm_does_not_wait_once_it_is_closed(
+    kind: type[scene_sampler._TimerFile | scene_sampler._HeldLock],
+) -> None:
+    if kind is scene_sampler._TimerFile and sys.platform != "linux":
+        pytest.skip("timer files are Linux's")
+    alarm = kind()
+    alarm.close()
+    thread = Thread(target=alarm.wait, args=(1 << 62,), daemon=True)
+    thread.start()
+    thread.join(10)
+    assert not thread.is_alive()
+    alarm.free()
+
+
 def test_that_it_rests_between_wake_ups_and_expects_its_next_look_after_that(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
