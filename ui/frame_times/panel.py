@@ -339,7 +339,9 @@ class FrameTimesPanel(QWidget):
         if not view.is_following:
             ends = (max(round(view.ns_of(each)), 0) for each in (shown.low, shown.high))
             said = "In view: " + " to ".join(map(format_instant, ends))
-        self.strip.setAccessibleDescription(said)
+        # Each change is told to screen readers, and a view that follows moves with each refresh.
+        if said != self.strip.accessibleDescription():
+            self.strip.setAccessibleDescription(said)
 
     @Slot(object)
     def _on_choice_changed(self, _frames: tuple[int, int] | None) -> None:

@@ -363,6 +363,17 @@ def test_that_the_brush_of_the_overview_moves_the_plot(
     assert panel.strip.accessibleDescription() == "In view: 0:16.667 to 0:33.341"
 
 
+def test_that_a_view_that_follows_is_described_once(
+    panel: FrameTimesPanel, bridge: SessionBridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    show(bridge, usual_timeline(5_000))
+    described: list[str] = []
+    monkeypatch.setattr(panel.strip, "setAccessibleDescription", described.append)
+    for _ in range(3):
+        panel._refresh_strip()
+    assert described == []
+
+
 def test_that_budgets_are_those_of_the_bridge(
     panel: FrameTimesPanel, bridge: SessionBridge
 ) -> None:
