@@ -54,6 +54,13 @@ def test_that_a_few_statistics_are_shown_and_those_that_an_option_is_about(
     assert len(shown("--all")) > 90
 
 
+def test_that_one_statistic_and_all_are_not_asked_for_together(run: Run, uneven: Path) -> None:
+    code, out, err = run(f"stats {uneven} --all --metric p99")
+
+    assert (code, out) == (ExitCode.USAGE, "")
+    assert "--metric: not allowed with argument --all" in err
+
+
 def test_that_frames_that_take_no_time_are_left_out_and_counted(run: Run, tmp_path: Path) -> None:
     path = capture(tmp_path, "still.csv", [10.0, 0.0, 10.0, 0.0])
 

@@ -163,13 +163,14 @@ def add_stats_arguments(stats: ArgumentParser) -> None:
         default="all",
         help="frames A up to, but not including, B, counted from 0; or time: 2s:5.5s (default all)",
     )
+    which = stats.add_mutually_exclusive_group()
     add_several(
-        stats,
+        which,
         "--metric",
         metavar="ID",
         help="only this one; may be repeated (default: a few; in JSON of one file all)",
     )
-    stats.add_argument("--all", action="store_true", help="every statistic, of all tools")
+    which.add_argument("--all", action="store_true", help="every statistic, of all tools")
     add_several(
         stats,
         "--assert",
