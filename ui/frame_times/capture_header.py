@@ -38,11 +38,10 @@ if TYPE_CHECKING:
     from .frame_statistics import FoundStatistics
 
 _LONGEST_STREAM: Final = 200
-#: A box is as wide as the widest of its texts, within these numbers of characters.
-_LEAST_CHARACTERS: Final = 8
-_MOST_CHARACTERS: Final = 26
+#: A box is as wide as the widest of its texts, or as so many characters of average width.
+_MOST_CHARACTERS: Final = 38
 #: Pixels beside the text in a box.
-_MARGIN: Final = 4
+_MARGIN: Final = 2
 _NO_STREAM: Final = "Choose what stands for a frame …"
 #: Height of the row, and its height in a low window.
 _HEIGHT, _LOW_HEIGHT = 76, 56
@@ -151,7 +150,7 @@ class CaptureHeader(QWidget):
                 capture.columns.index(capture.column) if capture.column in capture.columns else -1
             )
         for box in (self.stream_box, self.column_box):
-            box.fit()
+            box.update_tip()
         has_streams = len(self._names) > 1 or (bool(self._names) and not capture.stream)
         self.stream_box.setVisible(has_streams)
         self.column_box.setVisible(len(capture.columns) > 1)
@@ -252,14 +251,14 @@ class CaptureHeader(QWidget):
         self.setMinimumHeight(round(height * text_scale(self)))
         pad = (height - _LOW_HEIGHT) // 4 + 2
         self._row.setContentsMargins(_SIDE, pad, 4, pad)
-        is_narrow = width < _LEAST_IN_A_ROW
         # Room that the name does not need is for the choices.
         first = (self.name, self.name.text()), (self.label, self.label.text().partition(_DOT)[0])
         named = max(each.fontMetrics().horizontalAdvance(text) for each, text in first)
         self.name.setMinimumWidth(min(named, round(_LEAST_NAME * text_scale(self))))
-        parts = (self._choices, *self._tiles)
-        needed = sum(each.sizeHint().width() + self._row.spacing() for each in parts)
-        has_room = not is_narrow or needed + 2 * _SIDE <= self.width()
+        parts = self._choices.minimumSizeHint(), *(tile.sizeHint() for tile in self._tiles)
+        needed = sum(part.width() + self._row.spacing() for part in parts) + 2 * _SIDE
+        is_narrow = width < _LEAST_IN_A_ROW or needed + self.name.minimumWidth() > self.width()
+        has_room = not is_narrow or needed <= self.width()
         self._choices.setVisible(has_room)
         self.options_button.setVisible(not has_room)
         if is_narrow is self.label.isHidden():
@@ -283,31 +282,46 @@ class _Box(QComboBox):
     def __init__(self, name: str) -> None:
         super().__init__()
         self.setAccessibleName(name)
-        self.currentIndexChanged.connect(self._update_tip)
-        self.setSizeAdjustPolicy(self.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.currentIndexChanged.connect(self.update_tip)
+        self.setSizeAdjustPolicy(self.SizeAdjustPolicy.AdjustToContents)
 
-    def fit(self) -> None:
-        longest = max((len(self.itemText(each)) for each in range(self.count())), default=0)
-        self.setMinimumContentsLength(min(max(longest, _LEAST_CHARACTERS), _MOST_CHARACTERS))
-        self._update_tip()
+    @override
+    def sizeHint(self) -> QSize:
+        most = QSize(self._most(), super().sizeHint().height())
+        return super().sizeHint().boundedTo(most).expandedTo(self.minimumSizeHint())
 
     @override
     def minimumSizeHint(self) -> QSize:
-        least = self.fontMetrics().averageCharWidth() * (_LEAST_CHARACTERS + 4)
-        return QSize(min(least, self.sizeHint().width()), super().minimumSizeHint().height())
+        # Room for a longer text than the current one gives way first.
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        text = QSize(self.fontMetrics().horizontalAdvance(self._shown()), 0)
+        contents = QStyle.ContentsType.CT_ComboBox
+        needed = self.style().sizeFromContents(contents, option, text, self).width()
+        return QSize(min(needed, self._most()), super().minimumSizeHint().height())
+
+    def shown_text(self, option: QStyleOptionComboBox) -> str:
+        """Return as much of the text as there is room for."""
+        part = QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self)
+        middle = Qt.TextElideMode.ElideMiddle
+        return self.fontMetrics().elidedText(self._shown(), middle, room.width() - _MARGIN)
+
+    def _shown(self) -> str:
+        return self.currentText() or self.placeholderText()
+
+    def _most(self) -> int:
+        return self.fontMetrics().averageCharWidth() * _MOST_CHARACTERS
 
     @Slot()
-    def _update_tip(self) -> None:
+    def update_tip(self) -> None:
         self.setToolTip(as_plain(f"{self.accessibleName()}\n{self.currentText()}".strip()))
+        self.updateGeometry()
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter, option = QStylePainter(self), QStyleOptionComboBox()
         self.initStyleOption(option)
         painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
-        part = QStyle.SubControl.SC_ComboBoxEditField
-        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self)
-        text = self.currentText() or self.placeholderText()
-        middle = Qt.TextElideMode.ElideMiddle
-        option.currentText = self.fontMetrics().elidedText(text, middle, room.width() - _MARGIN)
+        option.currentText = self.shown_text(option)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
