@@ -137,8 +137,8 @@ class TasksPanel(TablePanel):
 
     @override
     def count_text(self) -> str:
-        hidden = self.model.hidden_count
-        return counted(self.model.rowCount(), "task") + (f", {hidden:,} hidden" if hidden else "")
+        rows, hidden = self.model.rowCount(), self.model.hidden_count
+        return (f"{rows:,} of " if hidden else "") + counted(rows + hidden, "task")
 
     @override
     def why_empty(self) -> str:

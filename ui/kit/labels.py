@@ -108,14 +108,16 @@ class ElidedLabel(QLabel):
     def shown_text(self) -> str:
         """Return as much of the text as there is room for."""
         text, room, metrics = self.text(), self.contentsRect().width(), self.fontMetrics()
-        if self._joints and metrics.horizontalAdvance(text) > room:
+        # Not every text that is as wide as the room in whole pixels has room in it.
+        elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+        if elided != text:
             stop = "." if text.endswith(".") else ""
             for joints in self._joints:
                 for joint in reversed(list(joints.finditer(text))):
                     part = text[: joint.start()].rstrip() + stop
                     if metrics.horizontalAdvance(part) <= room:
                         return part
-        return metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+        return elided
 
 
 @guarded

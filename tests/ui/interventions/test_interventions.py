@@ -213,7 +213,7 @@ def test_that_the_filter_says_how_many_it_hides(stand: Stand) -> None:
 
     stand.panel.filter_line.setText("mark")
     stand.panel.filter_line.apply_now()
-    assert stand.panel.count_label.text() == "1 shown, 1 hidden"
+    assert stand.panel.count_label.text() == "1 of 2 shown"
 
     stand.panel.filter_line.setText("zebra")
     stand.panel.filter_line.apply_now()

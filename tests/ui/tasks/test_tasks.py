@@ -111,6 +111,9 @@ def test_that_each_task_is_below_the_one_that_waits_for_it(
         ("    poll", "queue: Queue.get", "3.00 ms", "server.py:9"),
     ]
     assert panel.count_label.text() == "3 tasks"
+    panel.filter_rows("poll")
+    panel.update_counts()
+    assert panel.count_label.text() == f"{panel.model.rowCount()} of 3 tasks"
 
 
 def test_that_programs_are_asked_only_while_the_panel_is_seen(

@@ -39,7 +39,8 @@ class TablePanel(QWidget):
         self.view = view
         self.notice = view.notice
         self.filter_line = FilterLine(filter_hint)
-        self.count_label = ElidedLabel(", ", " ")
+        # In "2 of 3 shown", both numbers or the first
+        self.count_label = ElidedLabel(", ", " (?!of)(?<!of )")
         view.make_menu = self.make_menu
         view.doubleClicked.connect(self.activate)
         for key in ENTER:
@@ -70,7 +71,7 @@ class TablePanel(QWidget):
     def count_text(self) -> str:
         model = self.view.model()
         rows, hidden = model.rowCount(), getattr(model, "hidden_count", 0)
-        return f"{rows:,} shown" + (f", {hidden:,} hidden" if hidden else "")
+        return f"{rows:,} of {rows + hidden:,} shown" if hidden else f"{rows:,} shown"
 
     @abstractmethod
     def why_empty(self) -> str:
