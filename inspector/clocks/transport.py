@@ -54,6 +54,9 @@ class Transport:
         "tree",
     )
 
+    # Session time = source time + this, while running.
+    _offset_ns: int
+
     def __init__(
         self, tree: ClockTree, source: TimeSource, *, max_delta_ns: int = DEFAULT_MAX_DELTA_NS
     ) -> None:
@@ -66,8 +69,6 @@ class Transport:
         self._frame_due_ns = 0
         self._last_frame_ns = 0
         self.is_running = False
-        # Session time = source time + this, while running.
-        self._offset_ns = 0
         self._asked_ns: int | None = None
         self._cut_ns = 0
         self._is_finishing = False
@@ -127,7 +128,7 @@ class Transport:
     def run_from_now(self) -> None:
         """Let what has passed since the last wake-up not count: the host was not ready."""
         self.tree.check_thread()
-        if self.is_running and not (self._is_busy or self._is_virtual):
+        if not (self._is_busy or self._is_virtual):
             self._offset_ns = self.tree.now_ns - self.source.now_ns()
             self._rearm()
 
@@ -153,7 +154,6 @@ class Transport:
         self.is_running = False
         self.tree.follow(None)
         self.source.set_wake(None)
-        self._asked_ns = None
         self._record_mode()
 
     # ---------------------------------------------------------------- steps

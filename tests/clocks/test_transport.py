@@ -62,7 +62,7 @@ class World:
         )
 
     def note(self, what: str) -> None:
-        self.calls.append((what, self.tree.now_ns // MS))
+        self.calls.append((what, self.tree.root.time_ns // MS))
 
 
 class Populated(World):
@@ -205,6 +205,29 @@ def test_that_frames_follow_the_grid_and_a_late_one_is_not_made_up_for(world: Wo
     assert world.source.wake_ns == world.start + 60 * MS
 
 
+def test_that_a_period_is_in_force_at_once(world: World) -> None:
+    world.transport.run()
+    asked = []
+    for period_ns in (10 * MS, 30 * MS, None):
+        world.transport.frame_period_ns = period_ns
+        asked.append((world.source.wake_ns, world.transport.next_frame_ns))
+
+    start = world.start
+    assert asked == [(start + 10 * MS, 10 * MS), (start + 30 * MS, 30 * MS), (None, None)]
+
+
+def test_that_a_frame_without_a_grid_is_run_now(world: World) -> None:
+    exact: list[tuple[int, int]] = []
+    world.transport.on_frame = lambda *times: exact.append(times)
+
+    world.transport.step_frame()
+    world.transport.frame_period_ns = 7
+    world.transport.step_frame()
+
+    assert exact == [(0, 0), (7, 0)]
+    assert world.transport.next_frame_ns == 14
+
+
 def test_that_a_host_that_was_not_ready_has_time_begin_when_it_is(world: World) -> None:
     world.transport.frame_period_ns = 16 * MS
     world.transport.run()
@@ -275,6 +298,7 @@ def test_that_holding_stops_and_letting_go_resumes_what_ran(world: World) -> Non
     world.transport.hold()
     world.source.now += 1_000 * MS
     assert world.tree.root.time_ns == 4 * MS
+    assert world.tree.present is None
 
     world.transport.run()
     assert world.source.wake_ns == world.source.now + 6 * MS
@@ -313,6 +337,8 @@ def test_that_only_a_held_transport_can_be_stepped(world: World) -> None:
 
     with pytest.raises(RuntimeError, match="held"):
         world.transport.step_ns(1)
+    with pytest.raises(RuntimeError, match="held"):
+        world.transport.step_frame()
     world.transport.hold()
     with pytest.raises(ValueError, match="backwards"):
         world.transport.step_ns(-1)
@@ -359,6 +385,7 @@ def test_that_a_manual_source_runs_frames_and_timers_in_due_order() -> None:
     seen: list[tuple[str, int]] = []
     transport.on_frame = lambda _interval, _cut: seen.append(("frame", tree.now_ns // MS))
     transport.frame_period_ns = 10 * MS
+    transport.on_wake_done = lambda: seen.append(("done", tree.now_ns // MS))
     transport.run()
     tree.root.set_interval_ns(4 * MS, lambda: seen.append(("timer", tree.now_ns // MS)))
 
@@ -372,6 +399,7 @@ def test_that_a_manual_source_runs_frames_and_timers_in_due_order() -> None:
         ("timer", 16),
         ("timer", 20),
         ("frame", 20),
+        ("done", 20),
     ]
 
 

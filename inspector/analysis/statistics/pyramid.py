@@ -23,7 +23,8 @@ NsColumn = NDArray[np.int64]
 
 _LOWEST: Final = np.iinfo(np.int64).min
 _GROWTH: Final = 1.25
-#: A level is read directly when it has at most this many entries per stretch.
+#: A level is read directly when it has at most this many entries per stretch, as the highest has,
+#: which has fewer than :data:`BUCKET`.
 _DIRECT: Final = 96
 
 _MAX, _SUM = range(2)
@@ -117,7 +118,7 @@ class Pyramid:
             chosen = np.flatnonzero(lows < highs)
             if not len(chosen):
                 return results
-            if level + 1 >= len(self._levels) or _is_direct(lows, highs):
+            if _is_direct(lows, highs):
                 low, high = lows[chosen] - offset, highs[chosen] - offset
                 _combine(results, chosen, _reduced_directly(values, low, high))
                 return results
@@ -137,7 +138,7 @@ class Pyramid:
         offset = first if level < 0 else 0
         values = column if level < 0 else self._levels[level].entries[_MAX]
         inner_start, inner_stop = -(-start // BUCKET), stop // BUCKET
-        if level + 1 >= len(self._levels) or inner_stop - inner_start <= 1:
+        if inner_stop - inner_start <= 1:
             return start + int(values[start - offset : stop - offset].argmax())
         above = self._place_of_maximum(column, inner_start, inner_stop, level + 1, first)
         ranges = (
@@ -159,7 +160,7 @@ class Pyramid:
     ) -> NsColumn:
         offset = first if level < 0 else 0
         values = column if level < 0 else self._levels[level].entries[_MAX]
-        if level + 1 >= len(self._levels) or _is_direct(lows, highs):
+        if _is_direct(lows, highs):
             return _places_directly(values, lows, highs, offset)
         inner_lows, inner_highs = _inner(lows, highs)
         above = self._places_of_maxima(column, inner_lows, inner_highs, level + 1, first)
