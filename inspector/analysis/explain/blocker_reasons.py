@@ -124,7 +124,7 @@ def _stopped_clock(history: History, timeline: Timeline, blocker: Blocker) -> Re
             else f"{subject} paused {name.removesuffix(',')}."
         )
     elif (cursor := change_at(history, at_ns, number, "rate")) is not None:
-        text = f"{subject} set the rate of {name.removesuffix(',')} to 0."
+        text = f"{subject} set the rate of {name} to 0."
     elif (cursor := find_event(history, at_ns, _BEGINNINGS, number)) is not None:
         text = f"{name} has had rate 0 since it was created."
     else:

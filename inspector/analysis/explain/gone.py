@@ -112,7 +112,7 @@ class _Gone:
         local_ns = before.local_ns(call.clock_id, last.at_ns)
         if call.due_ns is not None and call.due_ns > local_ns and last.late_ns >= 0:
             # Its clock was stopped, so no lateness could be measured.
-            last = PastCall(last.cursor, last.at_ns, -1, NEVER, last.due_ns)
+            last = PastCall(last.cursor, last.at_ns, local_ns - call.due_ns, NEVER, last.due_ns)
         reasons = lateness_reasons(history, timeline, past, last)
         if not reasons:
             text = f"It was called {late_text(last.late_ns)}."

@@ -1,0 +1,530 @@
+"""Every sentence of an explanation with its instant, its event and its subject."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inspector.analysis.explain.explain import explain
+from inspector.calls.call import CallId
+from inspector.clocks import ClockTree
+from inspector.events.history import LogHistory
+from inspector.events.log import EventLog
+from inspector.vocabulary import (
+    CALL_ENDED,
+    DELTA_CUT,
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    PHASE_ENDED,
+    SCENE,
+    TRANSPORT,
+    MemberKind,
+    Mode,
+    Phase,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from inspector.clocks import Timer
+
+MS = 1_000_000
+
+
+class Scene:
+    """A clock tree whose events are kept, and frames that are told as if they were measured."""
+
+    def __init__(self) -> None:
+        self.log = EventLog()
+        self.tree = ClockTree(self.log)
+        self.tree.keeps_call_sites = False
+        self.root = self.tree.root
+        self.index = -1
+        self.add(SCENE, 0, self.log.intern("scene.py"), 0)
+        self.add(TRANSPORT, Mode.RUNNING, 0, 0)
+
+    def add(self, kind: int, *numbers: int) -> None:
+        subject, a, b = numbers
+        self.log.append((self.tree.now_ns, kind, subject, a, b))
+
+    def run_to(self, at_ms: float) -> None:
+        """Pass each instant on the way, so that nothing is late."""
+        self.tree.run_to(int(at_ms * MS))
+
+    def wake(
+        self,
+        at_ms: int,
+        took_ms: dict[Phase, float],
+        calls: tuple[tuple[int, int, int], ...] = (),
+        cut_ms: int = 0,
+    ) -> None:
+        """Read the source, call what is due by then, and run a frame with calls in its update."""
+        self.tree.run_to(at_ms * MS, at_ms * MS)
+        self.index += 1
+        self.add(FRAME_BEGAN, 1, self.index, 16 * MS)
+        if cut_ms:
+            self.add(DELTA_CUT, 1, cut_ms * MS, 0)
+        for phase, phase_ms in took_ms.items():
+            if phase is Phase.UPDATE:
+                for member, began_ms, call_ms in calls:
+                    self.add(CALL_ENDED, member, began_ms * MS, call_ms * MS)
+            self.add(PHASE_ENDED, phase, self.index, int(phase_ms * MS))
+        self.add(FRAME_ENDED, 1, 16 * MS, int(sum(took_ms.values()) * MS))
+
+    def told(self, call: Timer | CallId, at_ms: float | None = None) -> Iterator[str]:
+        at_ns = self.tree.now_ns if at_ms is None else int(at_ms * MS)
+        call_id = call if isinstance(call, CallId) else CallId(call.id)
+        found = explain(LogHistory(self.log), call_id, at_ns)
+        clock = f", clock {found.clock_id}" if found.clock_id else ""
+        yield f"{found.subject}{clock}: {found.headline}{' (delayed)' if found.is_delayed else ''}"
+        for reason in found.reasons:
+            about = {
+                "event": reason.cursor,
+                "frame": reason.frame,
+                "clock": reason.clock_id or None,
+                "member": reason.member_id or None,
+                "timer": reason.timer_id or None,
+                "again": reason.again_ns or None,
+                "number": reason.is_number or None,
+            }
+            named = [f"{name} {value}" for name, value in about.items() if value is not None]
+            yield f"{reason.at_ns / MS:,.10g}: {reason.text} [{', '.join(named)}]"
+
+
+def test_that_calls_that_are_gone_are_told_in_full() -> None:
+    scene = Scene()
+    tree, root, game = scene.tree, scene.root, scene.root.child("game")
+    scene.run_to(1_000)
+    late = game.set_timeout(1, print, "", name="late")
+    tree.run_to(2_000 * MS, 2_001 * MS)
+    almost = game.set_timeout(1, print, "", name="almost")
+    beside = game.set_timeout(1, int, name="beside")
+    tree.run_to(3_000 * MS, 3_001 * MS - 1)
+    members = tree.members
+    short = CallId(members.add(members, MemberKind.TARGET, "short", game), is_member=True)
+    members.remove(short.number)
+    doomed = game.set_interval(1, int, name="doomed")
+    scene.run_to(4_000)
+    again = root.set_timeout(1, int, name="doomed")
+    stopped = root.child("stopped", 0)
+    never = stopped.set_timeout(1, int, name="never")
+    scene.run_to(4_001)
+    root.fire_now(again)
+    stopped.fire_now(never)
+    game.remove()
+
+    assert [*scene.told(late)] == [
+        "Timer “late” (1), clock 2: It has fired, 1.00 ms late, and is no longer pending.",
+        "2,000: It fired at 0:02.000, in frame 0: a timeout fires only once. [event 9, frame 0]",
+        "2,000: It was called 1.00 ms late. [event 9]",
+        "1,000: It was set, for 1.00 s of “game”. [event 6, frame 0]",
+    ]
+    assert [*scene.told(almost)] == [
+        "Timer “almost” (2), clock 2: It has fired and is no longer pending.",
+        ("3,000: It fired at 0:03.000, in frame 0: a timeout fires only once. [event 16, frame 0]"),
+        "3,000: It was called 1.00 ms late. [event 16]",
+        "2,000: It was set, for 1.00 s of “game”. [event 10, frame 0]",
+    ]
+    assert [*scene.told(beside)] == [
+        "Timer “beside” (3), clock 2: It has fired and is no longer pending.",
+        ("3,000: It fired at 0:03.000, in frame 0: a timeout fires only once. [event 17, frame 0]"),
+        "3,000: It was called 1.00 ms late. [event 17]",
+        (
+            "3,000: At the same instant, 1 other timer fired before it, in scheduling order: "
+            "“almost”. [event 17]"
+        ),
+        "2,000: It was set, for 1.00 s of “game”. [event 13, frame 0]",
+    ]
+    assert [*scene.told(doomed)] == [
+        "Timer “doomed” (4), clock 2: It was removed with its branch.",
+        (
+            "4,001: It no longer exists because “game” was removed by the program, at "
+            "0:04.001 (frame 0). [event 35, frame 0]"
+        ),
+        "4,000: It has fired once, the last time in frame 0, on time. [event 24, frame 0]",
+        "3,000: It was set, for 1.00 s of “game”. [event 21, frame 0]",
+    ]
+    assert [*scene.told(again)] == [
+        "Timer “doomed” (6), clock 1: It has fired and is no longer pending.",
+        ("4,001: It fired at 0:04.001, in frame 0: a timeout fires only once. [event 33, frame 0]"),
+        "4,001: It was called 999 ms early, by the program (fire_now). [event 33]",
+        "4,000: It was set, for 1.00 s of “root”. [event 25, frame 0]",
+    ]
+    assert [*scene.told(never)] == [
+        "Timer “never” (7), clock 3: It has fired and is no longer pending.",
+        ("4,001: It fired at 0:04.001, in frame 0: a timeout fires only once. [event 34, frame 0]"),
+        "4,001: It was called 1.00 s early, by the program (fire_now). [event 34]",
+        "4,000: It was set, for 1.00 s of “stopped”. [event 30, frame 0]",
+        (
+            "4,001: Since it was set, 1.00 ms of session time has passed, and 0 ns on "
+            "“stopped”. [clock 3]"
+        ),
+    ]
+    assert [*scene.told(late, 0)] == [
+        "Timer “late” (1): At 0:00.000 this timer does not exist yet: it is set at 0:01.000.",
+        "1,000: At 0:00.000 this timer does not exist yet: it is set at 0:01.000. [event 6]",
+    ]
+    assert [*scene.told(short, 0)] == [
+        "Target “short” (1): At 0:00.000 this member does not exist yet: it is set at 0:03.000.",
+        "3,000: At 0:00.000 this member does not exist yet: it is set at 0:03.000. [event 18]",
+    ]
+    assert [*scene.told(short)] == [
+        "Target “short” (1), clock 2: It was removed by the program.",
+        "3,000: It was removed by the program, at 0:03.000 (frame 0). [event 20, frame 0]",
+    ]
+    assert [*scene.told(CallId(99))] == [
+        "Timer 99: This session never had a timer of this number.",
+        "4,001: This session never had a timer of this number. []",
+    ]
+    assert [*scene.told(CallId(99, is_member=True))] == [
+        "Member 99: This session never had a member of this number.",
+        "4,001: This session never had a member of this number. []",
+    ]
+
+
+def test_that_what_stops_and_slows_a_clock_is_told_in_full() -> None:
+    scene = Scene()
+    game, ui = scene.root.child("game"), scene.root.child("ui")
+    enemies = game.child("enemies", "1/2")
+    boss = enemies.set_timeout(60, int, name="boss")
+    tick = enemies.set_interval(2, int, name="tick")
+    scene.run_to(1_000)
+    enemies.pause(cause=3)
+    scene.run_to(3_000)
+    enemies.resume(cause=4)
+    scene.run_to(4_000)
+    game.pause()
+    scene.run_to(4_500)
+    enemies.set_rate(2)
+    scene.run_to(6_000)
+    game.resume()
+    scene.run_to(7_000)
+    enemies.set_rate(1, cause=9)
+    scene.run_to(8_000)
+    enemies.move_to(ui)
+    scene.run_to(9_000)
+    enemies.pause()
+    scene.run_to(10_000)
+    ui.set_rate(0, cause=2)
+    scene.run_to(11_000)
+    enemies.resume()
+    scene.run_to(12_000)
+    ui.set_rate("1/3")
+    scene.run_to(13_000)
+    scene.add(TRANSPORT, Mode.HELD, 0, 0)
+    scene.run_to(14_000)
+
+    assert [*scene.told(boss)] == [
+        (
+            "Timer “boss” (1), clock 4: Fires in 2:43.000, at 2:57.000, if rates stay as "
+            "they are; the session is held. (delayed)"
+        ),
+        "0: It was set, for 60.0 s of “enemies”. [event 10, frame 0]",
+        "1,000: Command 3 paused “enemies” for 2.00 s. [event 16, frame 0, clock 4]",
+        "4,500: The program sped up “enemies” to ×2 for 2.50 s. [event 19, frame 0, clock 4]",
+        "8,000: The program moved “enemies”. [event 24, frame 0, clock 4]",
+        "9,000: The program paused “enemies” for 2.00 s. [event 25, frame 0, clock 4]",
+        "10,000: Command 2 slowed “ui” to ×0 for 2.00 s. [event 26, frame 0, clock 3]",
+        "12,000: The program slowed “ui” to ×1/3. [event 28, frame 0, clock 3]",
+        "14,000: Overlaps counted once: 9.50 s. []",
+        (
+            "14,000: Since it was set, 14.0 s of session time has passed, and 5.67 s on "
+            "“enemies”. [clock 4]"
+        ),
+        (
+            "14,000: It is due at 01:00.000 in the time of “enemies”, which is at 00:05.666; "
+            "54.3 s remain. [clock 4, number True]"
+        ),
+        "14,000: At an effective rate of 1/3 that takes 2:43.000 of session time. []",
+        "13,000: The session is held: nothing is called until it is run or stepped. [event 29]",
+    ]
+    assert [*scene.told(tick)] == [
+        (
+            "Timer “tick” (2), clock 4: Fires in 1.00 s, at 0:15.000, if rates stay as they "
+            "are; the session is held. (delayed)"
+        ),
+        "8,000: It has fired twice, the last time in frame 0, on time. [event 23, frame 0]",
+        "8,000: The program moved “enemies”. [event 24, frame 0, clock 4]",
+        "9,000: The program paused “enemies” for 2.00 s. [event 25, frame 0, clock 4]",
+        "10,000: Command 2 slowed “ui” to ×0 for 2.00 s. [event 26, frame 0, clock 3]",
+        "12,000: The program slowed “ui” to ×1/3. [event 28, frame 0, clock 3]",
+        "14,000: Overlaps counted once: 5.00 s. []",
+        (
+            "14,000: Since its last call, 6.00 s of session time has passed, and 1.67 s on "
+            "“enemies”. [clock 4]"
+        ),
+        (
+            "14,000: It is due at 00:06.000 in the time of “enemies”, which is at 00:05.666; "
+            "333 ms remain. [clock 4, number True]"
+        ),
+        "14,000: At an effective rate of 1/3 that takes 1.00 s of session time. []",
+        "13,000: The session is held: nothing is called until it is run or stepped. [event 29]",
+    ]
+    assert [*scene.told(boss, 11_000)] == [
+        "Timer “boss” (1), clock 4: Its time stands still: ui has rate 0.",
+        (
+            "10,000: Command 2 set the rate of “ui”, above its clock, to 0. [event 26, frame "
+            "0, clock 3]"
+        ),
+        "11,000: It cannot fire before “ui” gets a rate above 0. []",
+        (
+            "11,000: It is due at 01:00.000 in the time of “enemies”, which is at 00:05.000; "
+            "55.0 s remain. [clock 4, number True]"
+        ),
+        (
+            "11,000: Since it was set, 11.0 s of session time has passed, and 5.00 s on "
+            "“enemies”. [clock 4]"
+        ),
+        "9,000: The program paused “enemies” for 2.00 s. [event 25, frame 0, clock 4]",
+        "8,000: The program moved “enemies”. [event 24, frame 0, clock 4]",
+        "4,500: The program sped up “enemies” to ×2 for 2.50 s. [event 19, frame 0, clock 4]",
+        "1,000: Command 3 paused “enemies” for 2.00 s. [event 16, frame 0, clock 4]",
+        "0: It was set, for 60.0 s of “enemies”. [event 10, frame 0]",
+    ]
+    assert [*scene.told(boss, 9_000.5)] == [
+        "Timer “boss” (1), clock 4: Its time stands still: the program paused enemies just now.",
+        "9,000: The program paused “enemies”. [event 25, frame 0, clock 4]",
+        "9,000.5: It fires 55.0 s after “enemies” is resumed. []",
+        (
+            "9,000.5: It is due at 01:00.000 in the time of “enemies”, which is at "
+            "00:05.000; 55.0 s remain. [clock 4, number True]"
+        ),
+        (
+            "9,000.5: Since it was set, 9.00 s of session time has passed, and 5.00 s on "
+            "“enemies”. [clock 4]"
+        ),
+        "8,000: The program moved “enemies”. [event 24, frame 0, clock 4]",
+        "4,500: The program sped up “enemies” to ×2 for 2.50 s. [event 19, frame 0, clock 4]",
+        "1,000: Command 3 paused “enemies” for 2.00 s. [event 16, frame 0, clock 4]",
+        "0: It was set, for 60.0 s of “enemies”. [event 10, frame 0]",
+    ]
+    assert [*scene.told(boss, 6_500)] == [
+        (
+            "Timer “boss” (1), clock 4: Fires in 29.0 s, at 0:35.500, if rates stay as they "
+            "are. (delayed)"
+        ),
+        "0: It was set, for 60.0 s of “enemies”. [event 10, frame 0]",
+        "1,000: Command 3 paused “enemies” for 2.00 s. [event 16, frame 0, clock 4]",
+        "4,000: The program paused “game” for 2.00 s. [event 18, frame 0, clock 2]",
+        "4,500: The program sped up “enemies” to ×2. [event 19, frame 0, clock 4]",
+        "6,500: Overlaps counted once: 4.50 s. []",
+        (
+            "6,500: Since it was set, 6.50 s of session time has passed, and 2.00 s on "
+            "“enemies”. [clock 4]"
+        ),
+        (
+            "6,500: It is due at 01:00.000 in the time of “enemies”, which is at 00:02.000; "
+            "58.0 s remain. [clock 4, number True]"
+        ),
+        "6,500: At an effective rate of 2 that takes 29.0 s of session time. []",
+    ]
+    assert [*scene.told(boss, 5_000)] == [
+        "Timer “boss” (1), clock 4: Its time stands still: the program paused game 1.00 s ago.",
+        "4,000: The program paused “game”, above its clock. [event 18, frame 0, clock 2]",
+        "5,000: It fires 29.5 s after “game” is resumed. []",
+        (
+            "5,000: It is due at 01:00.000 in the time of “enemies”, which is at 00:01.000; "
+            "59.0 s remain. [clock 4, number True]"
+        ),
+        (
+            "5,000: Since it was set, 5.00 s of session time has passed, and 1.00 s on "
+            "“enemies”. [clock 4]"
+        ),
+        "4,500: The program sped up “enemies” to ×2. [event 19, frame 0, clock 4]",
+        "1,000: Command 3 paused “enemies” for 2.00 s. [event 16, frame 0, clock 4]",
+        "0: It was set, for 60.0 s of “enemies”. [event 10, frame 0]",
+    ]
+
+
+def test_that_late_and_early_calls_are_told_in_full() -> None:
+    scene = Scene()
+    root, members = scene.root, scene.tree.members
+    ai, enemies = (members.add(name, MemberKind.UPDATE, name, root) for name in ("ai", "enemies"))
+    timers, update = Phase.TIMERS, Phase.UPDATE
+
+    def timer(after_ms: int, name: str) -> Timer:
+        return root.set_timeout_ns(after_ms * MS, int, name=name)
+
+    scene.wake(0, {timers: 0, update: 1})
+    for name in ("path", "sort", "path"):
+        timer(5, name)
+    scene.wake(10, {timers: 3, update: 3})
+    timer(2, "sort")
+    took_ms: dict[Phase, float] = {timers: 2, update: 24, Phase.LATE_UPDATE: 2}
+    scene.wake(20, took_ms, calls=((ai, 0, 12), (enemies, 1, 22)))
+    behind_frame = [timer(after_ms, f"in {after_ms} ms") for after_ms in (10, 25, 27, 28)]
+    scene.wake(48, {timers: 0.5, update: 1})
+    for after_ms, name in ((2, "path"), (2, "load"), (3, "sort")):
+        timer(after_ms, name)
+    scene.wake(60, {timers: 10, update: 1})
+    behind_timers = [timer(after_ms, f"in {after_ms} ms") for after_ms in (3, 4, 6)]
+    tied = [timer(7, f"tied {number}") for number in range(5)]
+    scene.wake(76, {timers: 1, update: 1}, cut_ms=3)
+    tick = root.set_interval_ns(4 * MS, int, missed="skip", name="tick")
+    scene.wake(81, {timers: 0, update: 0})
+    scene.tree.jump_to(82 * MS)
+    root.fire_now(tick)
+    early = timer(9, "early")
+    scene.wake(84, {timers: 0, update: 0})
+    root.fire_now(early)
+    scene.wake(100, {timers: 0, update: 0})
+
+    assert [*scene.told(behind_frame[0])] == [
+        "Timer “in 10 ms” (5), clock 1: It has fired, 18.0 ms late, and is no longer pending.",
+        "30: It fired at 0:00.030, in frame 3: a timeout fires only once. [event 51, frame 3]",
+        "30: It was called 18.0 ms late. [event 51, frame 3]",
+        (
+            "20: Frame 2 was still running when it was due: its callbacks took 26.0 ms, 24.0 "
+            "ms of that in update, mainly “enemies” (22.0 ms). [event 32, frame 2]"
+        ),
+        "20: It was set, for 10.0 ms of “root”. [event 39, frame 2]",
+    ]
+    assert [*scene.told(behind_frame[1])] == [
+        "Timer “in 25 ms” (6), clock 1: It has fired, 3.00 ms late, and is no longer pending.",
+        "45: It fired at 0:00.045, in frame 3: a timeout fires only once. [event 52, frame 3]",
+        "45: It was called 3.00 ms late. [event 52, frame 3]",
+        (
+            "20: Frame 2 was still running when it was due: its callbacks took 26.0 ms, 24.0 "
+            "ms of that in update, mainly “enemies” (22.0 ms). [event 32, frame 2]"
+        ),
+        (
+            "45: For the remaining 2.00 ms, it is not known what kept the thread. [event 52, "
+            "frame 3]"
+        ),
+        "20: It was set, for 25.0 ms of “root”. [event 42, frame 2]",
+    ]
+    assert [*scene.told(behind_frame[2])] == [
+        "Timer “in 27 ms” (7), clock 1: It has fired, 1.00 ms late, and is no longer pending.",
+        "47: It fired at 0:00.047, in frame 3: a timeout fires only once. [event 53, frame 3]",
+        "47: It was called 1.00 ms late. [event 53, frame 3]",
+        (
+            "47: It is not known what kept the thread: the clocks were read 1.00 ms after "
+            "the due instant; no measured callback delayed it. [event 53, frame 3]"
+        ),
+        "20: It was set, for 27.0 ms of “root”. [event 45, frame 2]",
+    ]
+    assert [*scene.told(behind_frame[3])] == [
+        "Timer “in 28 ms” (8), clock 1: It has fired and is no longer pending.",
+        "48: It fired at 0:00.048, in frame 3: a timeout fires only once. [event 54, frame 3]",
+        "48: It was called on time. [event 54]",
+        "20: It was set, for 28.0 ms of “root”. [event 48, frame 2]",
+    ]
+    assert [*scene.told(behind_timers[0])] == [
+        "Timer “in 3 ms” (12), clock 1: It has fired, 13.0 ms late, and is no longer pending.",
+        "63: It fired at 0:00.063, in frame 5: a timeout fires only once. [event 99, frame 5]",
+        "63: It was called 13.0 ms late. [event 99, frame 5]",
+        (
+            "60: The timers of frame 4 took 10.0 ms together; called before this one: "
+            "“path”, “load” and “sort”. “load” is the likely cause: in frames without it, "
+            "the others took at most 3.00 ms. [event 70, frame 4]"
+        ),
+        (
+            "76: The host stalled for longer than max_delta: 3.00 ms were cut in frame 5, "
+            "and session time did not pass during them. [event 108, frame 5]"
+        ),
+        "60: It was set, for 3.00 ms of “root”. [event 75, frame 4]",
+    ]
+    assert [*scene.told(behind_timers[1])] == [
+        "Timer “in 4 ms” (13), clock 1: It has fired, 12.0 ms late, and is no longer pending.",
+        "64: It fired at 0:00.064, in frame 5: a timeout fires only once. [event 100, frame 5]",
+        "64: It was called 12.0 ms late. [event 100, frame 5]",
+        (
+            "60: The timers of frame 4 took 10.0 ms together; called before this one: "
+            "“path”, “load” and “sort”. “load” is the likely cause: in frames without it, "
+            "the others took at most 3.00 ms. [event 70, frame 4]"
+        ),
+        (
+            "76: The host stalled for longer than max_delta: 3.00 ms were cut in frame 5, "
+            "and session time did not pass during them. [event 108, frame 5]"
+        ),
+        "60: It was set, for 4.00 ms of “root”. [event 78, frame 4]",
+    ]
+    assert [*scene.told(behind_timers[2])] == [
+        "Timer “in 6 ms” (14), clock 1: It has fired, 10.0 ms late, and is no longer pending.",
+        "66: It fired at 0:00.066, in frame 5: a timeout fires only once. [event 101, frame 5]",
+        "66: It was called 10.0 ms late. [event 101, frame 5]",
+        (
+            "60: The timers of frame 4 took 10.0 ms together; called before this one: "
+            "“path”, “load” and “sort”. “load” is the likely cause: in frames without it, "
+            "the others took at most 3.00 ms. [event 70, frame 4]"
+        ),
+        (
+            "76: The host stalled for longer than max_delta: 3.00 ms were cut in frame 5, "
+            "and session time did not pass during them. [event 108, frame 5]"
+        ),
+        (
+            "66: For the remaining 6.00 ms, it is not known what kept the thread. [event "
+            "101, frame 5]"
+        ),
+        "60: It was set, for 6.00 ms of “root”. [event 81, frame 4]",
+    ]
+    assert [*scene.told(tied[4])] == [
+        "Timer “tied 4” (19), clock 1: It has fired, 9.00 ms late, and is no longer pending.",
+        "67: It fired at 0:00.067, in frame 5: a timeout fires only once. [event 106, frame 5]",
+        "67: It was called 9.00 ms late. [event 106, frame 5]",
+        (
+            "60: The timers of frame 4 took 10.0 ms together; called before this one: "
+            "“path”, “load” and “sort”. “load” is the likely cause: in frames without it, "
+            "the others took at most 3.00 ms. [event 70, frame 4]"
+        ),
+        (
+            "76: The host stalled for longer than max_delta: 3.00 ms were cut in frame 5, "
+            "and session time did not pass during them. [event 108, frame 5]"
+        ),
+        (
+            "67: For the remaining 6.00 ms, it is not known what kept the thread. [event "
+            "106, frame 5]"
+        ),
+        (
+            "67: At the same instant, 4 other timers fired before it, in scheduling order: "
+            "“tied 0”, “tied 1”, “tied 2” and 1 more. [event 106]"
+        ),
+        "60: It was set, for 7.00 ms of “root”. [event 96, frame 4]",
+    ]
+    assert [*scene.told(tick, 81)] == [
+        "Timer “tick” (20), clock 1: Fires in 3.00 ms, at 0:00.084, if rates stay as they are.",
+        "80: It has fired once, the last time in frame 6. [event 115, frame 6]",
+        "80: It was called 1.00 ms late. [event 115, frame 6]",
+        (
+            "80: It is not known what kept the thread: the clocks were read 1.00 ms after "
+            "the due instant; no measured callback delayed it. [event 115, frame 6]"
+        ),
+        (
+            "81: It is due at 00:00.084 in the time of “root”, which is at 00:00.081; 3.00 "
+            "ms remain. [clock 1, number True]"
+        ),
+    ]
+    assert [*scene.told(tick, 82)] == [
+        "Timer “tick” (20), clock 1: Fires in 2.00 ms, at 0:00.084, if rates stay as they are.",
+        "82: It has fired twice, the last time in frame 7. [event 120, frame 7]",
+        (
+            "82: It was called 2.00 ms early, by the program (fire_now). Its schedule is "
+            "unchanged. [event 120]"
+        ),
+        (
+            "82: It is due at 00:00.084 in the time of “root”, which is at 00:00.082; 2.00 "
+            "ms remain. [clock 1, number True]"
+        ),
+    ]
+    assert [*scene.told(tick)] == [
+        "Timer “tick” (20), clock 1: Fires in 4.00 ms, at 0:00.104, if rates stay as they are.",
+        "88: It has fired 4 times, the last time in frame 8. [event 131, frame 8]",
+        "88: It was called 12.0 ms late. [event 131, frame 8]",
+        (
+            "88: It is not known what kept the thread: the clocks were read 12.0 ms after "
+            "the due instant; no measured callback delayed it. [event 131, frame 8]"
+        ),
+        (
+            "88: 3 late ticks were skipped, as its kind “interval (skip)” requires; 3 the "
+            "last time. [event 130]"
+        ),
+        (
+            "100: It is due at 00:00.104 in the time of “root”, which is at 00:00.100; 4.00 "
+            "ms remain. [clock 1, number True]"
+        ),
+    ]
+    assert [*scene.told(early)] == [
+        "Timer “early” (22), clock 1: It has fired and is no longer pending.",
+        "84: It fired at 0:00.084, in frame 7: a timeout fires only once. [event 129, frame 7]",
+        "84: It was called 7.00 ms early, by the program (fire_now). [event 129]",
+        "82: It was set, for 9.00 ms of “root”. [event 121, frame 7]",
+    ]
