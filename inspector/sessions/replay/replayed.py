@@ -58,7 +58,7 @@ def replayed(scene_path: Path, outside: str) -> Replayed:
     strings = [""]
     journal = Journal.from_events(list(_events_in(outside, strings)), strings)
     with run_again(scene_path, journal) as session:
-        return what_happened(session.log.slice(0, session.log.end), session.log.strings)
+        return what_happened(session.log.read().events, session.log.strings)
 
 
 def outside_text(events: Sequence[RawEvent], strings: Sequence[str]) -> str:
