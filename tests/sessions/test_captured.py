@@ -27,6 +27,7 @@ from inspector.formats.options import ExportOptions
 from inspector.sessions import capture_history, captured
 from inspector.sessions.capture_history import CaptureHistory
 from inspector.sessions.captured import CapturedSession
+from inspector.sessions.frame_files import captured as captured_file
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.session import Session, SessionPhase, ShowsCapture, file_word, time_name
 from inspector.testing import pass_seconds, scene_file, virtual_session
@@ -509,6 +510,22 @@ def test_that_the_frames_of_a_table_are_kept_once(tmp_path: Path) -> None:
     assert not np.frombuffer(frames.busy_ns, dtype=np.int64).any()
     assert frames.frame(1).interval_ns == 17 * MS
     assert type(frames.frame(1).interval_ns) is int
+
+
+@pytest.mark.parametrize(
+    ("frame_ms", "rate"),
+    [
+        *((50, 30), (34, 30), (17.6, 30), (17.4, 60), (14.1, 60), (13.9, 75), (11.7, 75)),
+        *((11.6, 90), (8.8, 90), (8.7, 120), (7.3, 120), (7.2, 144), (6.4, 144), (6.3, 165)),
+        *((4.4, 165), (4.3, 240), (3, 240), (2.9, 360), (0.1, 360)),
+    ],
+)
+def test_that_a_capture_has_the_highest_rate_that_half_of_its_frames_keep(
+    tmp_path: Path, frame_ms: float, rate: int
+) -> None:
+    times_ns = [int(frame_ms * MS), 100 * MS, int(frame_ms * MS)]
+    assert captured._usual_rate(captured_file(tmp_path, times_ns)) == rate
+    assert captured._usual_rate(captured_file(tmp_path, [])) == 60
 
 
 def test_that_of_a_class_one_instance_is_asked_what_its_sessions_can_do() -> None:

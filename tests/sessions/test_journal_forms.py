@@ -42,7 +42,20 @@ BEGINNING = Beginning(
 
 def test_that_a_beginning_comes_back_as_it_was() -> None:
     assert Beginning.from_json(BEGINNING.as_json()) == BEGINNING
-    assert Beginning.from_json('{"policy": "continue", "breakpoints": {}}') == Beginning()
+    # What an older recording does not say.
+    assert Beginning.from_json('{"policy": "continue", "breakpoints": {}}') == Beginning(
+        generation=0,
+        command_number=0,
+        reload_number=0,
+        policy=FailurePolicy.CONTINUE,
+        runs=True,
+        max_delta_ns=250_000_000,
+        is_manual=False,
+        source_ns=0,
+        digest="",
+        breakpoints={},
+        next_breakpoint=1,
+    )
 
 
 @pytest.mark.parametrize("name", [each.name for each in structs.fields(Beginning)])
