@@ -106,7 +106,8 @@ def needed_functions_kept(replaced: list[str] | None = None) -> Iterator[None]:
     standard outputs that it closes are opened again.
     """
     needed = NeededFunctions()
-    outputs = [(number, os.dup(number)) for number in (1, 2) if _is_open(number)]
+    # All are asked first, as a copy takes the number of an output that is closed.
+    outputs = [(number, os.dup(number)) for number in [*filter(_is_open, (1, 2))]]
     try:
         yield
     finally:
@@ -349,7 +350,7 @@ def user_traceback(error: BaseException) -> str:
     if isinstance(error, SyntaxError) and not _is_pythons_own(error):
         return ""
     report = traceback.TracebackException.from_exception(error, compact=True)
-    _keep_user_frames(report, set())
+    _keep_user_frames(report)
     return as_shown("".join(report.format()).rstrip())
 
 
@@ -538,16 +539,13 @@ def _short(text: str) -> str:
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
 
 
-def _keep_user_frames(report: traceback.TracebackException, seen: set[int]) -> None:
-    if id(report) in seen:
-        return
-    seen.add(id(report))
+def _keep_user_frames(report: traceback.TracebackException) -> None:
     report.stack = traceback.StackSummary.from_list(
         [frame for frame in report.stack if _is_user_frame(frame.filename)]
     )
     for other in (report.__cause__, report.__context__):
         if other is not None:
-            _keep_user_frames(other, seen)
+            _keep_user_frames(other)
 
 
 def _is_user_frame(filename: str) -> bool:

@@ -5,13 +5,29 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 import inspector
+from inspector.clocks.failures import UserInterruptError
+from inspector.errors import SceneError
 from inspector.resources import resource_path
 from inspector.sessions import scene as module
-from inspector.sessions.scene import _excerpt, _is_neighbour, _is_user_frame, load_scene
+from inspector.sessions.scene import (
+    SceneFile,
+    SceneProblem,
+    _excerpt,
+    _is_neighbour,
+    _is_user_frame,
+    _problem,
+    built_in_scene,
+    built_in_scenes,
+    find_scene,
+    load_scene,
+    user_place,
+    user_traceback,
+)
 
 _PACKAGE = Path(inspector.__file__).parent
 
@@ -116,3 +132,134 @@ def test_that_no_bytecode_is_written_while_a_scene_is_loaded(
     assert not sys.dont_write_bytecode
     assert not (tmp_path / "__pycache__").exists()
     loaded.unload()
+
+
+def test_that_a_problem_has_its_place_its_lines_and_its_traceback() -> None:
+    path = Path("game.py")
+
+    assert SceneProblem("no", path).detail == ""
+    whole = SceneProblem("no", path, line=3, excerpt="> 3", traceback_text="Traceback")
+    assert (str(whole), whole.detail) == ("no", "game.py, line 3\n\n> 3\n\nTraceback")
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (
+            UserInterruptError("interrupted"),
+            (
+                "it was interrupted; a scene sets things up and returns, and what is to happen "
+                "again and again is a callback of stage.every_frame. If it is a program, not a "
+                "scene: “timeline-inspector attach python3 game.py”."
+            ),
+        ),
+        (
+            SystemExit(3),
+            (
+                "it called exit (3); a scene sets things up and returns. If it is a program, not a "
+                "scene: “timeline-inspector attach python3 game.py”."
+            ),
+        ),
+        (ValueError("why?"), "ValueError: why?"),
+        (ValueError("no."), "ValueError: no."),
+        # Nothing of that name is beside the scene.
+        (ImportError("gone", name="inspector.gone"), "ImportError: gone."),
+        (AttributeError("gone", name="x", obj=inspector), "AttributeError: gone."),
+    ],
+)
+def test_that_a_failure_of_a_scene_is_a_sentence(error: BaseException, told: str) -> None:
+    path = Path("nowhere/game.py")
+    problem = _problem(path, "import", error)
+
+    assert str(problem) == f"game.py could not be imported: {told}"
+    assert (problem.line, problem.excerpt, problem.path) == (None, "", path)
+    in_build = str(_problem(path, "build", error))
+    assert in_build.startswith("game.py failed in build(stage): ")
+    assert "If it is a program" not in in_build
+
+
+def test_that_causes_of_an_error_are_shown_without_the_inspectors_own_lines(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "game.py"
+    path.write_text(
+        "def first(): raise KeyError('first')\n"
+        "def second(call):\n"
+        "    try: call(first)\n"
+        "    except KeyError as error: raise ValueError('second') from error\n"
+        "def third(call):\n"
+        "    try: second(call)\n"
+        "    except ValueError: raise TypeError('third')\n"
+        "def build(stage): pass\n"
+    )
+    scene = load_scene(path)
+    code = compile("def call(it): it()", str(_PACKAGE / "clocks" / "clock.py"), "exec")
+    engine: dict[str, Any] = {}
+    exec(code, engine)  # noqa: S102 - a stand-in for the engine
+    try:
+        scene.module.third(engine["call"])
+    except TypeError as error:
+        text = user_traceback(error)
+        place = user_place(text)
+    finally:
+        scene.unload()
+
+    places = [text.index(f"\n{name}: ") for name in ("KeyError", "ValueError", "TypeError")]
+    assert places == sorted(places)
+    assert "clock.py" not in text
+    assert text.count("game.py") == 5
+    assert place == "game.py, line 7"
+    assert user_place("nothing") == ""
+
+
+def test_that_built_in_scenes_are_told_from_files_beside_them_and_elsewhere(
+    tmp_path: Path,
+) -> None:
+    (elsewhere := tmp_path / "game.py").write_text("")
+    (first, *_) = built_in_scenes()
+
+    assert built_in_scene(first.path) == first
+    assert first.picture_path == first.path.parent / "pictures" / f"{first.path.stem}.png"
+    for other in (first.picture_path, first.path.with_suffix(".txt"), elsewhere):
+        assert built_in_scene(other) is None
+    assert built_in_scene(first.path.with_name("none.py")) is None
+    assert SceneFile(elsewhere, "Game", "").tries == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("", "The name of the scene is empty."),
+        ("   ", "The name of the scene is empty."),
+        (".", "is a folder. Name the scene file in it."),
+        ("zzz", "no built-in scene “zzz”. “timeline-inspector scenes” lists them."),
+        ("smallgame", "no built-in scene “smallgame”. Did you mean small_game?"),
+    ],
+)
+def test_that_a_name_without_a_scene_is_answered_with_what_to_name(name: str, told: str) -> None:
+    with pytest.raises(SceneError) as error:
+        find_scene(name)
+    assert told in str(error.value)
+
+
+def test_that_a_scene_that_ends_at_ctrl_c_or_empties_the_path_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (path := tmp_path / "game.py").write_text("raise KeyboardInterrupt\n")
+    known = set(sys.modules)
+    with pytest.raises(KeyboardInterrupt):
+        load_scene(path)
+    assert set(sys.modules) == known
+
+    monkeypatch.setattr(sys, "path", before := [*sys.path])
+    path.write_text(
+        f"import sys\nsys.path.append({str(tmp_path / 'more')!r})\ndef build(stage): pass\n"
+    )
+    scene = load_scene(path)
+    scene.keep_neighbours()
+    added = {str(tmp_path), str(tmp_path / "more")}
+    assert set(sys.path) - set(before) <= added
+    sys.path[:] = [each for each in sys.path if each not in added]
+    scene.unload()
+    scene.unload()
+    assert not added & {*sys.path}
