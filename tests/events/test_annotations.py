@@ -22,6 +22,9 @@ from inspector.timebase import MAX_NS
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
+        ({"kind": "mark", "at_ns": 1}, "“mark” is not one of note, bookmark, range."),
+        ({"kind": "range", "at_ns": 1, "name": "a"}, "A range has an end; bookmarks and notes"),
+        ({"kind": "note", "at_ns": 1, "end_ns": 2, "text": "a"}, "A range has an end"),
         ({"kind": "range", "at_ns": 2_000_000, "end_ns": 1}, "not at 0:00.000 before 0:00.002"),
         ({"kind": "range", "at_ns": 5, "end_ns": 5, "name": "a"}, "The range is empty"),
         ({"kind": "bookmark", "at_ns": 5}, "The bookmark is empty: give it a name"),
@@ -53,6 +56,17 @@ def test_that_what_cannot_be_seen_is_taken_out_of_the_words() -> None:
     )
     assert found.name == "a b [31m c"
     assert found.text == "one\ntwo  three"
+
+
+def test_that_a_session_may_be_annotated_from_its_begin_to_its_end_at_any_allowed_length() -> None:
+    name, text = "n" * LONGEST_NAME, "t" * LONGEST_TEXT
+
+    for annotation in (
+        Annotation("bookmark", 0, name=name),
+        Annotation("note", MAX_NS - 1, text=text),
+        Annotation("range", 0, MAX_NS - 1, name, text),
+    ):
+        assert checked(annotation) == annotation
 
 
 def test_that_the_words_of_the_world_stay_as_they_are() -> None:

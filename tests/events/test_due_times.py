@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from inspector.clocks.rate import D, parent_ns
+from inspector.events import due_times
 from inspector.events.due_times import session_instants
 from inspector.events.states import ClockState
 from inspector.vocabulary import NEVER
+from tests.fuzz import rounds
 
 _numerators = st.one_of(st.integers(1, 100), st.integers(D // 1_000, 12 * D), st.just(D))
 _offsets = st.one_of(st.integers(-(10**12), 10**12), st.integers(-(10**30), 10**30))
@@ -35,3 +40,22 @@ def test_that_many_are_mapped_as_exactly_as_one(
     found = session_instants(np.array(dues, np.int64), path)
 
     assert list(map(int, found)) == expected
+
+
+@pytest.mark.parametrize("slowest_or_fastest", [D // 1_000, 12 * D])
+def test_that_times_of_usual_clocks_are_mapped_together_and_as_exactly(
+    slowest_or_fastest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(due_times, "_one_by_one")
+    for seed in rounds(20):
+        random = Random(seed)
+        numerators = (slowest_or_fastest, D, random.randint(D // 1_000, 12 * D))
+        path = [
+            ClockState(0, "", 0, D, n, random.randrange(-(10**12) * n, 10**12 * n), 0)
+            for n in random.choices(numerators, k=random.randint(1, 2))
+        ]
+        dues = [random.randrange(-(10**9), 10**12) for _ in range(16)]
+        expected = list(dues)
+        for clock in path:
+            expected = [parent_ns(each, clock.n, clock.off) for each in expected]
+        assert list(session_instants(np.array(dues, np.int64), path)) == expected

@@ -15,11 +15,13 @@ from inspector.events.states import ClockState
 from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_MOVED,
+    MARK,
     NEVER,
     TIMER_ADDED,
     TIMER_ARMED,
     TIMER_CLEARED,
     TIMER_FIRED,
+    TIMER_ORIGIN,
 )
 from tests.clocks.operations import operation_lists
 from tests.clocks.pair import Operation, Pair
@@ -98,6 +100,59 @@ def test_that_moving_a_clock_where_none_is_changes_nothing() -> None:
         with pytest.raises((KeyError, ValueError)):
             timeline.apply_all([(5, CLOCK_MOVED, 2, nowhere, 0)])
     assert timeline.clocks == before.clocks
+
+
+def test_that_nothing_is_known_before_the_first_event() -> None:
+    timeline = Timeline([""])
+
+    for what in (timeline, timeline.copy(), timeline.only_clocks()):
+        assert (what.at_ns, what.newest_ns, what.events_folded, what.misfits) == (0, 0, 0, 0)
+        assert (what.structure_version, what.mapping_version, what.timers_version) == (0, 0, 0)
+        assert (what.scene_path, what.scene_generation, what.root_id) == ("", 0, None)
+        assert (what.frames_of, what.lasts_since_ns, what.is_running) == (0, None, False)
+        assert not any(what.open_frame)
+        assert not what.skips_misfits
+
+
+def test_that_time_passes_without_events_but_never_goes_back() -> None:
+    timeline = Timeline([""])
+    assert timeline.apply_all([(5, MARK, 0, 0, 0), (7, MARK, 0, 0, 0)]) == 2
+
+    for present_ns, at_ns in ((9, 9), (8, 9), (10, 10)):
+        timeline.set_present(present_ns)
+        assert timeline.apply_all([]) == 0
+        assert (timeline.at_ns, timeline.newest_ns) == (at_ns, 7)
+    timeline.apply_all([(11, MARK, 0, 0, 0)])
+    assert (timeline.newest_ns, timeline.events_folded) == (11, 3)
+
+
+def test_that_events_that_do_not_fit_are_counted_or_refused() -> None:
+    timeline = Timeline(["", "root"])
+    events = [(0, CLOCK_ADDED, 1, 0, 1), (1, CLOCK_ADDED, 1, 0, 1), (2, CLOCK_MOVED, 9, 1, 0)]
+    with pytest.raises(ValueError, match="clock 1 cannot be added"):
+        timeline.copy().apply_all(events)
+
+    timeline.skips_misfits = True
+    timeline.apply_all(events)
+
+    assert (timeline.misfits, timeline.events_folded, timeline.at_ns) == (2, 3, 2)
+    assert timeline.only_clocks().skips_misfits
+    assert timeline.only_clocks().root_id == 1
+
+
+def test_that_kinds_that_are_left_out_are_passed_over_also_where_there_are_many() -> None:
+    log = EventLog()
+    tree = ClockTree(log)
+    for _ in range(50):
+        tree.root.set_timeout(1, lambda: None)
+    log.append((3, MARK, 0, 0, 0))
+    timeline = Timeline(log.strings)
+
+    timeline.leave_out(frozenset({TIMER_ADDED, TIMER_ARMED, TIMER_ORIGIN}))
+    timeline.apply_blocks(log.blocks(0, log.end))
+
+    assert (len(timeline.timers), len(timeline.marks)) == (0, 1)
+    assert timeline.events_folded == log.end
 
 
 class CountedClocks(dict[int, ClockState]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.events.handlers import handlers_of
+from inspector.events.handlers import handlers_of, merged
 from inspector.vocabulary import FRAME_BEGAN, MARK
 
 
@@ -28,6 +28,17 @@ def test_that_methods_are_found_by_the_kind_they_take() -> None:
     handlers[FRAME_BEGAN](5, 6, 7, 8)
     assert set(handlers) == {MARK, FRAME_BEGAN}
     assert reader.seen == [(1, 2, 3, 4), (5, 6, 7, 8)]
+
+
+def test_that_readers_of_one_kind_take_it_in_their_order() -> None:
+    first, second = Reader(), LaterReader()
+
+    handlers = merged(handlers_of(first), handlers_of(second))
+
+    assert handlers == {
+        MARK: (first._on_mark, second._on_mark),
+        FRAME_BEGAN: (second._on_frame_began,),
+    }
 
 
 def test_that_a_method_named_after_no_kind_is_refused() -> None:

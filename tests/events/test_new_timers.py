@@ -12,6 +12,7 @@ from inspector.clocks import ClockTree
 from inspector.events import EventLog, Timeline
 from inspector.events.log import packed
 from inspector.events.new_timers import NewTimers, new_timers_apart
+from inspector.events.timer_table import TimerTable
 from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
@@ -85,6 +86,25 @@ def test_that_many_timers_are_found_in_each_place_where_they_are_set() -> None:
         damaged = numbers[:]
         damaged[len(numbers) - 15 * 40 + 5 * place + 1] += 256
         assert together(damaged) == [40, 40]
+
+
+def test_that_many_timers_of_all_clocks_are_folded_without_each_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    log = EventLog()
+    tree = ClockTree(log)
+    game = tree.root.child("game")
+    ids: list[int] = []
+    for number in range(40):
+        ids += [clock.set_timeout(1, lambda: None).id for clock in (tree.root, game)]
+        tree.run_to(number)
+    monkeypatch.delattr(TimerTable, "add")
+    timeline = Timeline(log.strings)
+    timeline.apply_blocks(log.blocks(0, log.end))
+
+    assert (timeline.at_ns, timeline.newest_ns) == (38, 38)
+    assert [timeline.timers.row(number).order for number in ids] == [*range(1, 81)]
+    assert [clock.pending for clock in timeline.clocks.values()] == [40, 40]
 
 
 def _triples(ids: Iterable[int], clock: int = 1) -> list[RawEvent]:

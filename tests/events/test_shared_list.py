@@ -38,6 +38,25 @@ def test_that_copies_are_lists_of_their_own(actions: list[tuple[str, int, int]])
             assert len(each) == len(expected)
             assert each[-2:] == expected[-2:]
             assert each[:1] == expected[:1]
+            assert each != len(expected)
+
+
+def test_that_a_list_is_copied_once_to_be_changed_and_only_if_it_is_shared() -> None:
+    original: SharedList[int] = SharedList()
+    original.append(1)
+    held = original._items
+    original[0] = 2
+    assert original._items is held
+
+    twin, other = original.copy(), original.copy()
+    original.append(5)
+    other.append(6)
+    for each in (twin, other):
+        each[0] = 3
+        own = each._items
+        each[0] = 4
+        assert own is each._items is not held
+    assert (list(original), list(twin), list(other)) == ([2, 5], [4], [4, 6])
 
 
 def test_that_states_of_the_past_hold_the_marks_of_a_scene_once() -> None:

@@ -9,6 +9,7 @@ from inspector.events.states import (
     CommandRecord,
     Failure,
     Mark,
+    StoppedClock,
     detached_text,
     names_apart,
 )
@@ -66,6 +67,20 @@ def test_that_a_command_says_where_it_came_from_and_why_it_was_refused() -> None
     assert CommandRecord(0, 1, "pause “game”", "").line == "pause “game”"
     refused = CommandRecord(0, 2, "step 5 frames", "there are none", by="breakpoint 2")
     assert refused.line == "breakpoint 2: step 5 frames (refused: there are none)"
+
+
+@pytest.mark.parametrize(
+    ("is_rate_zero", "is_detached", "what"),
+    [
+        (False, False, "paused"),
+        (True, False, "rate 0"),
+        (False, True, "no longer attached"),
+    ],
+)
+def test_that_a_clock_that_stands_still_says_why(
+    is_rate_zero: bool, is_detached: bool, what: str
+) -> None:
+    assert StoppedClock(2, "game", 0, True, is_rate_zero, 0, is_detached).what == what
 
 
 @pytest.mark.parametrize(

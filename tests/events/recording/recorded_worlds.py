@@ -78,7 +78,11 @@ def described(timeline: Timeline) -> dict[str, Any]:
         "loops": {
             clock_id: (
                 *(loop.name, loop.kind, loop.open_frame, loop.frames.first, loop.frames.end),
-                *(list(loop.frames.at_ns), list(loop.frames.busy_ns), *loop.frames.phases),
+                *(
+                    list(loop.frames.at_ns),
+                    list(loop.frames.busy_ns),
+                    *map(list, loop.frames.phases),
+                ),
             )
             for clock_id, loop in timeline.loops.items()
         },

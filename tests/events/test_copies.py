@@ -1,0 +1,121 @@
+"""States are copied, packed and looked at without changing one another, whatever has happened."""
+
+from __future__ import annotations
+
+from itertools import chain
+from random import Random
+from typing import Any
+
+from inspector.events.log import packed
+from inspector.events.schema import SCHEMA, Unit
+from inspector.events.timeline import Timeline
+from inspector.vocabulary import NEVER, RATE_DENOMINATOR, EventKind, RawEvent, TimerKind
+from tests.events.recording.recorded_worlds import described
+from tests.fuzz import rounds
+
+_STRINGS = ["", "a", "b", "c", "d"]
+_NUMBERS = (0, 1, 2, 3, 4)
+_RATES = (0, 1, RATE_DENOMINATOR // 2, RATE_DENOMINATOR, 3 * RATE_DENOMINATOR)
+_OF_UNIT = {
+    Unit.RATE: _RATES,
+    Unit.LOCAL_DUE: (0, 3, 10**9, NEVER),
+    Unit.LATENESS: (0, 7),
+    Unit.PERIOD: (0, 5),
+    Unit.TIMER_KIND: tuple(TimerKind),
+}
+
+
+def any_events(random: Random, count: int) -> list[RawEvent]:
+    """Return events of every kind about few things; some do not fit what happened before."""
+    events: list[RawEvent] = []
+    at_ns = 0
+    for kind, subject, a, b in [
+        (EventKind.CLOCK_ADDED, 1, 0, 1),
+        (EventKind.CLOCK_ANCHORED, 1, 0, RATE_DENOMINATOR),
+        (EventKind.CLOCK_ADDED, 2, 1, 2),
+        (EventKind.CLOCK_ANCHORED, 2, 0, RATE_DENOMINATOR),
+        (EventKind.LOOP_FOUND, 1, 1, 0),
+        (EventKind.LOOP_FOUND, 2, 2, 1),
+        (EventKind.MEMBER_ADDED, 1, 0, 3),
+        (EventKind.MEMBER_ORIGIN, 1, 2, 1),
+    ]:
+        events.append((0, int(kind), subject, a, b))
+    # A clock is anchored before it has timers.
+    anchored = {1, 2}
+    kinds = [each for each in EventKind if each is not EventKind.CLOCK_ANCHORED]
+    timers = [each for each in kinds if each.name.startswith("TIMER")]
+    for _ in range(count):
+        at_ns += random.choice((0, 0, 5))
+        kind = random.choice(random.choice((kinds, timers)))
+        row = SCHEMA[kind]
+        a, b = (random.choice(_OF_UNIT.get(unit, _NUMBERS)) for unit in (row.a, row.b))
+        subject = random.choice(_NUMBERS)
+        events.append((at_ns, int(kind), subject, a, b))
+        if kind is EventKind.CLOCK_ADDED and subject not in anchored:
+            anchored.add(subject)
+            events.append((at_ns, int(EventKind.CLOCK_ANCHORED), subject, 3, random.choice(_RATES)))
+    return events
+
+
+def seen(timeline: Timeline) -> dict[str, Any]:
+    members, tasks = timeline.members, timeline.tasks
+    return described(timeline) | {
+        "versions": (
+            *(timeline.structure_version, timeline.mapping_version, timeline.timers_version),
+            *(members.structure_version, members.values_version, tasks.version),
+        ),
+        "names": timeline.names_apart,
+        "not fitting": timeline.misfits,
+    }
+
+
+def test_that_a_copy_is_the_same_and_goes_on_by_itself() -> None:
+    for seed in rounds(12):
+        random = Random(seed)
+        timeline = Timeline(_STRINGS)
+        timeline.skips_misfits = True
+        events = any_events(random, 100)
+        copies = []
+        for place, event in enumerate(events):
+            if random.random() < 0.1:
+                copies.append((place, timeline.copy(), seen(timeline)))
+            before = seen(timeline) if random.random() < 0.2 else None
+            misfits = timeline.misfits
+            timeline.apply_all([event])
+            if before is not None and timeline.misfits > misfits:
+                changed = {"now", "not fitting", "versions"}
+                for name, value in seen(timeline).items():
+                    assert value == before[name] or name in changed, event
+        at_the_end = seen(timeline)
+        for place, copy, then in copies:
+            assert seen(copy) == then
+            copy.apply_all(events[place:])
+            assert seen(copy) == at_the_end
+        assert seen(timeline) == at_the_end
+
+
+def test_that_packed_events_are_folded_as_each_is() -> None:
+    for seed in rounds(12):
+        events = any_events(Random(seed), 200)
+        one_by_one, at_once = Timeline(_STRINGS), Timeline(_STRINGS)
+        for timeline in (one_by_one, at_once):
+            timeline.skips_misfits = True
+        one_by_one.apply_all(events)
+        at_once.apply_blocks([packed([*chain.from_iterable(events)])])
+        assert seen(at_once) == seen(one_by_one)
+
+
+def test_that_timers_are_due_as_their_clocks_say() -> None:
+    for seed in rounds(12):
+        timeline = Timeline(_STRINGS)
+        timeline.skips_misfits = True
+        for event in any_events(Random(seed), 120):
+            timeline.apply_all([event])
+            if not seed % 3 or not event[0] % 3:
+                timeline.resolve_dues()
+                table = timeline.timers
+                for number in table.ids():
+                    due_ns = timeline.session_due_ns(number)
+                    assert table.session_due[table.index(number)] == (
+                        NEVER if due_ns is None else due_ns
+                    ), (seed, event)
