@@ -280,7 +280,6 @@ class Clock(ClockNode):
         if tree.record is not None:
             tree.record((tree.now_ns, CLOCK_REMOVED, self.id, 0, 0))
         self._disarm()
-        tree.interrupt()
         above.children.remove(self)
         for clock in self.walk():
             tree.members.clock_removed(clock.id)
@@ -449,7 +448,6 @@ class Clock(ClockNode):
 
         The timer makes no events. A failure of ``callback`` is reported under ``name``.
         """
-        self._check_alive()
         tree = self.tree
         tree.sync()
         due_ns = self._within_reach(self.time_ns + self._until_due_ns(delay_ns))

@@ -69,6 +69,8 @@ class ClockNode:
     )
 
     is_clock: Literal[True] = True
+    # Whether the first entry here may be later than the wake entry.
+    is_wake_doubtful: bool
     # Set whenever the clock stops.
     _stopped_since_ns: int
     _off: int
@@ -84,14 +86,11 @@ class ClockNode:
         self.queue = TimerQueue()
         # The queue's own buckets, kept here too to save an attribute lookup per new timer.
         self._buckets = self.queue.buckets
-        self.is_paused = False
-        self.is_removed = False
+        self.is_paused = self.is_removed = self.is_wake_doubtful = self._on_path = False
         self._rate_n = self._n = D
         self._shift_ns: int | None = 0
         self._session_shift_ns: int | None = None
         self._session_shift_version: int | None = None
-        # Whether the first entry here may be later than the wake entry.
-        self.is_wake_doubtful = False
         # The wake is never before this parent time: the last change of the mapping, or the last
         # change in the branch that made something due at once.
         self._floor_ns = -NEVER
@@ -100,7 +99,6 @@ class ClockNode:
         self.wake: Entry | None = None
         # Local due time of the wake; later timers need no new wake.
         self._armed_ns = NEVER
-        self._on_path = False
         # The local time, and the session time at which it was computed. Changes of the tree never
         # make local time jump, so it stays valid within one instant.
         self._known_at_ns: int | None = None

@@ -215,18 +215,6 @@ class Interval(Timer):
         """Number of calls so far."""
         return (self.due_ns - self.origin_ns) // self.interval_ns
 
-    def next_due_ns(self, lateness_ns: int) -> tuple[int, int]:
-        """Return the next due time after a lateness, and the number of ticks it skips."""
-        due_ns = self.due_ns + self.interval_ns
-        whole = lateness_ns // self.interval_ns
-        match self.missed:
-            case MissedTicks.DELAY if lateness_ns > 0:
-                return due_ns + lateness_ns, whole
-            case MissedTicks.SKIP if whole > 0:
-                return due_ns + whole * self.interval_ns, whole
-            case _:
-                return due_ns, 0
-
 
 def held_arguments(args: tuple[Any, ...]) -> Any:  # noqa: ANN401 - may be anything's argument
     """Return how a timer holds its arguments: a single one bare, several as a tuple.

@@ -163,13 +163,11 @@ class ClockTree:
         self._labels: dict[tuple[int, str], tuple[CodeType, int]] = {}
         self._last_clock_id = 0
         self.has_fast_clocks = False
-        self.is_draining = False
-        self._is_interrupted = False
+        self.is_draining = self.is_halted = self._is_interrupted = False
         # The queue whose timers are being called, or were called last.
         self._draining = TimerQueue()
-        self.is_halted = False
-        self._endless_at_ns = -1
-        self._endless_order = 0
+        self._endless_at_ns: int | None = None
+        self._endless_order = self.last_order
         # Session time as a clock: above the root, never paused, holds nothing itself.
         driver = Clock(self, None, "session", 0)
         driver.queue = _NoQueue()
@@ -600,10 +598,13 @@ class ClockTree:
         """Set a repeating timer again, by its policy for missed ticks."""
         next_ns, missed = timer.due_ns + timer.interval_ns, 0
         if timer.missed is not MissedTicks.BURST:
-            lateness_ns = timer.clock.local_at(observed_ns) - timer.due_ns
-            at_ns, missed = timer.next_due_ns(lateness_ns)
-            timer.origin_ns += at_ns - next_ns
-            next_ns = at_ns
+            late_ns = max(0, timer.clock.local_at(observed_ns) - timer.due_ns)
+            missed = late_ns // timer.interval_ns
+            left_out_ns = late_ns
+            if timer.missed is MissedTicks.SKIP:
+                left_out_ns = missed * timer.interval_ns
+            timer.origin_ns += left_out_ns
+            next_ns += left_out_ns
         timer.due_ns = next_ns
         self.last_order = timer.order = self.last_order + 1
         timer.clock.queue.push(timer)
@@ -618,7 +619,7 @@ class ClockTree:
             f"instant ({format_instant(self.now_ns)}), the last by {timer.label!r}; "
             "the rest wait for the next wake-up (give them a delay)"
         )
-        self._endless_at_ns = -1
+        self._endless_at_ns = None
         self.halt()
         self.report_failure(timer.clock, timer.id, timer.label, error)
 

@@ -74,6 +74,8 @@ def test_that_nothing_moves_under_a_removed_clock(world: World) -> None:
         moved.move_to(removed)
 
     assert moved.parent is world.root
+    with pytest.raises(RuntimeError, match="clock 'removed' was removed from its tree"):
+        removed.move_to(moved)
 
 
 def test_that_a_callback_cannot_advance_time_and_is_told_how_far_it_is() -> None:

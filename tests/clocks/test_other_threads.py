@@ -200,11 +200,14 @@ def test_that_a_tree_may_be_built_in_one_thread_and_driven_in_another() -> None:
     tree.root.set_timeout(1, lambda: fired.append(threading.get_ident()))
 
     def drive() -> None:
-        tree.root.set_timeout(2, lambda: fired.append(threading.get_ident()))
+        tree.run_to(2 * SECOND)
+        tree.root.set_timeout(1, lambda: fired.append(threading.get_ident()))
         tree.run_to(3 * SECOND)
 
     assert in_thread(drive) is None
     assert len(fired) == 2
+    with pytest.raises(RuntimeError, match="a clock belongs to the thread that drives its tree"):
+        tree.root.pause()
 
 
 def test_that_posted_calls_run_on_the_thread_of_the_tree() -> None:

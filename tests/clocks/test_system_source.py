@@ -246,8 +246,21 @@ def test_that_nothing_is_called_after_close(time: PlayedTime) -> None:
 
     source.close()
     source.run(until_ns=MS)
+    source.run(until_ns=2 * MS)
 
     assert instants == []
+
+
+def test_that_nothing_is_called_after_a_stop_between_wake_ups(time: PlayedTime) -> None:
+    source = time.source()
+    instants = woken(source)
+    source.set_wake(0)
+    source.call_soon_threadsafe(source.stop)
+
+    source.run(until_ns=MS)
+
+    assert instants == []
+    assert time.sleeps_s == []
 
 
 def test_that_the_error_is_measured_from_the_instant_asked_for(time: PlayedTime) -> None:

@@ -99,6 +99,8 @@ def test_that_changes_of_timers_are_told_in_full() -> None:
     root.fire_now(skips)
 
     root.clear(root.set_unlisted_timeout_ns(1, list))
+    still = root.child("still", 0)
+    still.fire_now(still.set_timeout_ns(5, list, name="out of turn"))
 
     once, interval = 1, int(TimerKind.INTERVAL_SKIP)
     assert told.taken() == [
@@ -116,6 +118,12 @@ def test_that_changes_of_timers_are_told_in_full() -> None:
         (10, TICKS_MISSED, 2, 2, interval),
         (10, TIMER_FIRED, 2, 7, 12),
         (10, TIMER_FIRED, 2, -2, 12),
+        (10, CLOCK_ADDED, 2, 1, told.intern("still")),
+        (10, CLOCK_ANCHORED, 2, 10, 0),
+        (10, TIMER_ADDED, 6, 2, told.intern("out of turn")),
+        (10, TIMER_ORIGIN, 6, 0, TimerKind.TIMEOUT),
+        (10, TIMER_ARMED, 6, 5, 0),
+        (10, TIMER_FIRED, 6, 0, NEVER),
     ]
 
 

@@ -43,6 +43,7 @@ def test_that_the_median_forgets_old_wake_ups_and_the_maximum_does_not() -> None
 def test_that_clearing_begins_again() -> None:
     errors = WakeErrors()
     errors.add(9_000_000)
+    assert errors.summary() == WakeErrorSummary(1, *[9_000_000] * 4)
 
     errors.clear()
 
