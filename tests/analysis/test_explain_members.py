@@ -176,6 +176,9 @@ def test_that_a_time_scale_of_zero_is_told(stand: Stand) -> None:
     explanation = stand.explain("Actor.shoot")
 
     assert explanation.headline == "It is not called: the time scale of “calls” is 0."
+    reason = reason_with(explanation, "time scale")
+    assert stand.kinds(explanation)[0] == MEMBER_SET
+    assert stand.session.log.slice(reason.cursor or 0, stand.session.log.end)[0][0] == reason.at_ns
 
 
 def test_that_calls_that_are_used_up_are_told_from_what_was_unscheduled(stand: Stand) -> None:

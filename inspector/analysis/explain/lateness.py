@@ -175,7 +175,7 @@ def repetition_reasons(history: History, past: CallPast, cursor: int) -> list[Re
         return [Reason(f"{reason}, one of them outside its schedule.", last.at_ns, extra.cursor)]
     if max(firing.late_ns for firing in group) >= LATE_NS:
         text = f"{reason}: it caught up on missed ticks, as the policy “burst” does."
-    elif past.armed is not None and past.armed.b:
+    elif past.armed is not None:
         text = (
             f"{reason}: its interval of {format_duration(past.armed.b)} local time fits into the "
             "frame more than once."
