@@ -217,7 +217,7 @@ class ProbeLink:
             is_orderly = self._bye is not None
             self._put(Ended(self, self._bye or reason, is_orderly, self._now_ns()))
         for done in self._pending.values():
-            self._put(Answered(self, done, {}, "The program has ended."))
+            done({}, "The program has ended.")
 
     def shake_hands(self, token: str, *, dials: bool) -> None:
         """Exchange the first messages.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from inspector.errors import AttachError
 from inspector.probe.wire import (
     EVENTS,
     HELLO_NS,
@@ -23,10 +25,20 @@ from inspector.probe.wire import (
 )
 from inspector.sessions.attached import link as link_module
 from inspector.sessions.attached.connections import ConnectionClosedError
-from inspector.sessions.attached.link import Batch, Notification, ProbeLink, Unable
+from inspector.sessions.attached.link import (
+    Answered,
+    Batch,
+    Notification,
+    ProbeLink,
+    ProbeServer,
+    Unable,
+)
 from inspector.vocabulary import MARK
+from tests.sessions.attached.fake_probe import DryServer, Hand, hello
 
 _BEGAN_NS = 50_000_000_000
+#: Of the inspector.
+_RIGHT = "right"
 
 
 class _Played:
@@ -325,3 +337,243 @@ def test_that_a_clock_that_drifts_is_followed_beyond_what_is_uncertain() -> None
         assert bool(played.news) is is_told, drift_ns
         played.news.clear()
         played.sent.clear()
+
+
+# ------------------------------------------------------------------ from hello to the end
+
+
+class _Connected(_Played):
+    """A connection that brings some messages at a time, and then breaks."""
+
+    is_local = True
+
+    def __init__(self, *comes: list[tuple[int, bytes]]) -> None:
+        super().__init__()
+        self.comes = [(1, each) for each in comes]
+        self.ended: list[object] = []
+
+    def receive(self, timeout_s: float) -> list[tuple[int, bytes]]:
+        if not self.comes:
+            message = "it broke"
+            raise ConnectionClosedError(message)
+        return super().receive(timeout_s)
+
+    def close(self) -> None:
+        self.ended.append("closed")
+
+    def forget(self, link: object) -> None:
+        self.ended.append(link)
+
+
+def _hello(**more: object) -> tuple[int, bytes]:
+    return _message(id=4, method="Link.hello", params=hello(_RIGHT, **more))
+
+
+def test_that_what_a_program_sent_is_told_between_its_coming_and_its_end() -> None:
+    batch = packed_events([(1, MARK, 0, 0, 0)])
+    bye = _message(method="Link.bye", params={"reason": "it is done"})
+    malformed = "it does not follow the protocol: "
+    for last, reason, is_orderly in (
+        ([bye], "it is done", True),
+        ([], "it broke", False),
+        ([(JSON, b"[")], malformed, False),
+    ):
+        played = _Connected([_hello(), (EVENTS, batch)], last)
+        link: Any = ProbeLink(played, played)  # type: ignore[arg-type]
+        assert (link.is_known, link.is_new, link.is_open) == (False, True, True)
+        link.run(dials=False, token=_RIGHT)
+        assert (link.is_known, link.is_new, link.is_open) == (True, False, False)
+        (attached, _), (came, _), (ended, _) = played.news
+        # Its clock could not be compared.
+        assert attached.hello.pid == 4_711  # type: ignore[attr-defined]
+        assert (attached.error_ns, attached.offset_ns) == (HELLO_NS, played.time_ns)  # type: ignore[attr-defined]
+        assert came == Batch(link, batch, _BEGAN_NS + 1)
+        assert (ended.is_orderly, ended.at_ns) == (is_orderly, played.time_ns)  # type: ignore[attr-defined]
+        assert ended.reason.startswith(reason)  # type: ignore[attr-defined]
+        assert played.ended == ["closed", link]
+        assert (played.sent[0]["id"], played.sent[0]["result"]["role"]) == (4, "inspector")
+        said = [each["method"] for each in played.sent[1:]]
+        assert said == ["Program.time", *["Link.bye"] * (reason == malformed)]
+
+
+def test_that_a_stranger_is_told_why_it_is_refused_and_the_session_nothing() -> None:
+    right, wrong = _hello(), _message(id=4, method="Link.hello", params=hello("wrong"))
+    for first, reason in (
+        (wrong, "not the token"),
+        (_hello(protocol=9), "version 1, not 9"),
+        (_message(method="Link.hello", params=hello("wrong")), "not the token"),
+        ((EVENTS, b""), ""),
+    ):
+        played = _Connected([first, right])
+        link: Any = ProbeLink(played, played)  # type: ignore[arg-type]
+        link.run(dials=False, token=_RIGHT)
+        assert (played.news, played.ended, link.is_open) == ([], ["closed", link], False)
+        if reason:
+            (refused,) = played.sent
+            assert reason in refused["error"]["message"]
+            assert refused["id"] == (0 if "id" not in unpacked_json(first[1]) else 4)
+
+
+def test_that_this_side_speaks_first_where_it_dials() -> None:
+    greeting = {each: told for each, told in hello("").items() if each != "token"}
+    for said, error in (
+        ({"result": greeting}, None),
+        ({"result": greeting | {"protocol": 9}}, WireError),
+        ({"error": {"code": 5, "message": "Another is attached."}}, link_module._RefusedError),
+    ):
+        played = _Connected([_message(id=0, **said), _message(method="Link.ping", params={"n": 3})])
+        link: Any = ProbeLink(played, played)  # type: ignore[arg-type]
+        if error is None:
+            link.shake_hands(_RIGHT, dials=True)
+            assert link.is_known
+            assert played.sent[1:] == [notification("Link.pong", {"n": 3})]
+        else:
+            with pytest.raises(error):
+                link.shake_hands(_RIGHT, dials=True)
+            assert len(played.sent) == 1
+        asked = played.sent[0]
+        assert (asked["id"], asked["method"]) == (0, "Link.hello")
+        assert (asked["params"]["token"], asked["params"]["role"]) == (_RIGHT, "inspector")
+
+
+def test_that_requests_that_wait_are_refused_when_the_program_has_ended() -> None:
+    # The two requests have the numbers between the first question about time and the others.
+    answers = [_message(id=number, result={"clock_ns": 5}) for number in (1, 4, 5, 6, 7)]
+    played = _Connected([], *([each] for each in answers))
+    link: Any = ProbeLink(played, played)  # type: ignore[arg-type]
+    link._hello = SimpleNamespace(clock_ns=5)
+    told: list[object] = []
+    link.request("Clock.pause", {"clock": 1}, lambda *given: told.append(given))
+    link.request("Clock.pause", {"clock": 2})
+    link.run(dials=False, token="", is_shaken=True)
+    (attached, _), (ended, _), (answered, _) = played.news
+    assert attached.error_ns == 1  # type: ignore[attr-defined]
+    assert (ended.is_orderly, ended.reason) == (False, "it broke")  # type: ignore[attr-defined]
+    assert isinstance(answered, Answered)
+    assert (answered.result, answered.refusal) == ({}, "The program has ended.")
+    answered.done({}, "")
+    assert told == [({}, "")]
+
+
+# ------------------------------------------------------------------ the server of the links
+
+
+class _Link:
+    """A link as the server sees it."""
+
+    def __init__(self, *, peer_pid: int = 0, began_ns: int = 0, is_known: bool = True) -> None:
+        self.peer_pid, self.began_ns = peer_pid, began_ns
+        self.is_known, self.is_new = is_known, bool(began_ns)
+
+
+def test_that_the_server_knows_which_programs_are_attached_and_which_are_connecting() -> None:
+    server = DryServer(Hand())
+    links = [_Link(peer_pid=each) for each in (7, 0, os.getpid(), 7, 9)]
+    server._links = dict.fromkeys(links)  # type: ignore[arg-type, assignment]
+    assert (server.processes(), server.connecting_since_ns) == ({7, 9}, None)
+    for link in (_Link(began_ns=50, is_known=False, peer_pid=11), _Link(began_ns=40)):
+        server._links[link] = None  # type: ignore[index, assignment]
+    assert (server.processes(), server.connecting_since_ns) == ({7, 9}, 40)
+    server.forget(links[0])  # type: ignore[arg-type]
+    server.forget(links[0])  # type: ignore[arg-type]
+    server.forget(links[4])  # type: ignore[arg-type]
+    assert server.processes() == {7}
+
+
+def test_that_only_so_many_programs_and_strangers_are_let_in() -> None:
+    server = DryServer(Hand())
+    closed: list[object] = []
+    started: list[object] = []
+    connection: Any = _Connected()
+    connection.close = lambda: closed.append(connection)
+    can_start = True
+
+    def start(_link: object, **how: object) -> bool:
+        started.append(how)
+        return can_start
+
+    server._start = start  # type: ignore[method-assign, assignment]
+    for count, is_known, is_let_in in (
+        (link_module._MOST_PROGRAMS - 1, True, True),
+        (link_module._MOST_PROGRAMS, True, False),
+        (link_module._MOST_STRANGERS - 1, False, True),
+        (link_module._MOST_STRANGERS, False, False),
+    ):
+        server._links = {_Link(is_known=is_known): None for _ in range(count)}  # type: ignore[misc]
+        closed.clear()
+        started.clear()
+        server._accept(connection)
+        assert (bool(started), bool(closed)) == (is_let_in, not is_let_in), count
+    server._links = {}
+    server._accept(connection)
+    assert started == [{"dials": False, "token": server.token, "is_shaken": False}]
+    closed.clear()
+    can_start = False
+    server._accept(connection)
+    assert closed == [connection]
+
+
+def test_that_a_connection_is_taken_over_only_once_hands_are_shaken() -> None:
+    def adopted(*comes: list[tuple[int, bytes]]) -> list[object]:
+        played = _Connected(*comes)
+        server.adopt(played, dials=False, token=_RIGHT)
+        return played.ended
+
+    def start(_link: object, **how: object) -> bool:
+        started.append(how)
+        return can_start
+
+    server = DryServer(Hand())
+    started: list[object] = []
+    server._start = start  # type: ignore[method-assign, assignment]
+    can_start = True
+    assert adopted([_hello()]) == []
+    assert started == [{"dials": False, "token": _RIGHT, "is_shaken": True}]
+    with pytest.raises(AttachError, match=r"refuses: this is not the token of this inspector\.$"):
+        adopted([_message(method="Link.hello", params=hello("wrong"))])
+    with pytest.raises(AttachError, match=r"refuses: it broke\.$"):
+        adopted()
+    assert len(started) == 1
+    # The server was closed meanwhile.
+    can_start = False
+    assert adopted([_hello()]) == ["closed"]
+
+
+def test_that_the_first_batch_of_each_program_is_known_before_it_is_taken() -> None:
+    server = DryServer(Hand())
+    woken: list[int] = []
+    server.on_news = lambda: woken.append(server.waiting_bytes)
+    one, two = _linked()[0], _linked()[0]
+    batches = [Batch(each, bytes(10), at_ns) for at_ns, each in enumerate((one, two, one))]
+    server.put(Notification(one, "a", {}), 5)
+    for batch in batches:
+        server.put(batch, 1_000)
+    assert woken == [5, 15, 25, 35]
+    assert server.next_batches() == batches[:2]
+    assert len(server.pop_news(6)) == 2
+    assert server.waiting_bytes == 20
+    assert server.next_batches() == [batches[1], batches[2]]
+
+
+def test_that_a_server_that_is_closed_leaves_no_thread_and_no_socket() -> None:
+    server = ProbeServer()
+    assert server.tcp_address == server.tcp_address != server.address
+    assert server.address.startswith("unix:")
+    assert server.is_reachable
+    assert server.processes() == set()
+    said: list[str] = []
+    joined: list[float] = []
+    sockets: list[Any] = [*server._listeners, server._waker]
+    link: Any = _Link()
+    link.end, link.run = said.append, said.append
+    thread: Any = SimpleNamespace(join=lambda *, timeout: joined.append(timeout))
+    server._links[link] = thread
+    server.on_news = lambda: said.append("news")
+    server.close("enough")
+    server.put(Notification(link, "a", {}), 5)
+    server.close("again")
+    assert (said, joined) == (["enough"], [1.0])
+    assert not server._thread.is_alive()
+    assert [each.fileno() for each in sockets] == [-1, -1, -1]
+    assert not server._start(link, dials=False, token="", is_shaken=True)
+    assert server._links == {link: thread}
