@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from inspector.events.conditions.conditions import ConditionError, parsed_condition, quoted
 from inspector.events.conditions.event_fields import EVENT_FIELDS, EventReader
 from inspector.resources import resource_path
-from inspector.vocabulary import NEVER, EventKind, Field, MemberKind, RawEvent
+from inspector.vocabulary import (
+    NEVER,
+    RATE_DENOMINATOR,
+    EventKind,
+    Field,
+    MemberKind,
+    RawEvent,
+)
 
 STRINGS = ["", "boss", "game", 'a "quoted" \\ name', "open", "push"]
 MS = 1_000_000
@@ -80,11 +87,58 @@ def test_that_what_an_event_does_not_have_makes_no_comparison_true() -> None:
     reader = reader_at(LONG_FRAME)
     assert not parsed_condition("lateness < 1ms").holds(reader)
     assert not parsed_condition("lateness != 1ms").holds(reader)
+    assert not parsed_condition('clock contains ""').holds(reader_at(*ADDED, LONG_FRAME))
     assert parsed_condition("interval > 33ms").holds(reader)
 
 
 def test_that_a_one_shot_still_has_its_name_when_it_fires() -> None:
     assert parsed_condition('timer == "boss" and clock == "game"').holds(reader_at(*ADDED, LAST))
+
+
+def test_that_firings_are_counted_and_a_timer_is_forgotten_after_the_last() -> None:
+    reader = reader_at(*ADDED, FIRED)
+    reader.fold(FIRED)
+    assert parsed_condition('timer == "boss" and fired == 2').holds(reader)
+    reader.fold(LAST)
+    assert parsed_condition('timer == "boss" and fired == 3').holds(reader)
+    reader.fold((0, EventKind.TIMER_ADDED, 6, 1, 1))
+    reader.fold((0, EventKind.TIMER_CLEARED, 6, 0, 0))
+    assert parsed_condition('timer == "boss"').holds(reader)
+
+    assert reader.timers == {}
+
+
+def test_that_nothing_is_said_of_an_event_before_the_first() -> None:
+    reader = EventReader(STRINGS)
+
+    said = {field.name: field.read(reader) for field in EVENT_FIELDS}
+
+    assert {name: value for name, value in said.items() if value is not None} == {
+        "at": 0,
+        "frame": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "text", "holds"),
+    [
+        (MemberKind.FRAME_TIMER, Field.RATE, 'timer == "boss"', True),
+        (MemberKind.NODE, Field.RATE, 'timer contains ""', False),
+        (MemberKind.NODE, Field.RATE, "rate == 1/2", True),
+        (MemberKind.NODE, Field.DUE, "rate >= 0", False),
+    ],
+)
+def test_that_a_member_has_a_timer_s_name_or_a_rate_only_if_it_is_or_has_one(
+    kind: MemberKind, field: Field, text: str, holds: bool
+) -> None:
+    added, _, *_ = MEMBER
+    reader = reader_at(
+        added,
+        (0, EventKind.MEMBER_ORIGIN, 3, 1, kind),
+        (0, EventKind.MEMBER_SET, 3, field, RATE_DENOMINATOR // 2),
+    )
+
+    assert parsed_condition(text).holds(reader) is holds
 
 
 def test_that_timers_after_a_frame_belong_to_the_next_one() -> None:
@@ -130,6 +184,27 @@ def test_that_a_member_is_known_until_the_frame_is_over_in_which_it_goes() -> No
 
     assert not parsed_condition('member contains ""').holds(reader)
     assert not parsed_condition("calls > 0").holds(reader)
+
+
+def test_that_a_number_that_is_used_again_is_another_member() -> None:
+    reader = reader_at(*MEMBER, CALLED, (0, EventKind.MEMBER_REMOVED, 3, 0, 0), LONG_FRAME)
+    for event in (*MEMBER, LONG_FRAME, CALLED):
+        reader.fold(event)
+
+    assert parsed_condition('member == "boss" and calls == 1').holds(reader)
+
+
+def test_that_clocks_timers_and_members_are_named_if_they_are_known() -> None:
+    reader = reader_at(*ADDED, *MEMBER, LAST)
+
+    known = (("clock", 1), ("timer", 5), ("member", 3), ("machine", 4))
+    assert [reader.naming(*each) for each in known] == [
+        "clock “game”",
+        "timer “boss”",
+        "“boss”",
+        "“open”",
+    ]
+    assert {reader.naming(what, 99) for what in ("clock", "timer", "member")} == {""}
 
 
 def test_that_calls_are_counted_for_the_event_that_ends_one_only() -> None:
@@ -199,6 +274,13 @@ def test_that_a_quotient_can_have_a_unit(text: str, *, holds: bool) -> None:
         ("kind == timer_fried", 8, "(there are "),
         ("kind == 'timer_fierd'", 8, "it is never “timer_fierd” (but timer_fired"),
         ("'Update' = phase", 0, "it is never “Update”"),
+        ("lateness > )", 11, "“)” is not expected here"),
+        ("(fired == 1) == 1", 13, "“==” is not expected here"),
+        ("(timer == 'a') contains 'b'", 15, "“contains” is not expected here"),
+        ("fired == 1 'and'", 11, "“'and'” is not expected here"),
+        ("timer contains 5ms", 6, "looks for a text"),
+        (f"fired > {'9' * 101}", 8, "ot a number"),
+        ("kind == 'timer_aded'", 8, "(but timer_added, timer_armed, timer_cleared)."),
     ],
 )
 def test_that_a_mistake_is_named_with_its_place(text: str, place: int, words: str) -> None:
@@ -215,6 +297,8 @@ def test_that_a_condition_has_an_end() -> None:
     assert parsed_condition("lateness > 5ms".ljust(2_000)).text == "lateness > 5ms"
     with pytest.raises(ConditionError, match="nested more than 50"):
         parsed_condition("(" * 51 + "lateness > 5ms" + ")" * 51)
+    with pytest.raises(ConditionError, match="nested more than 50"):
+        parsed_condition("(" * 1_900)
     with pytest.raises(ConditionError, match="nested more than 50"):
         parsed_condition("not " * 100 + "lateness > 5ms")
     with pytest.raises(ConditionError, match="more than 100 calculations"):

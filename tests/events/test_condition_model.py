@@ -161,6 +161,7 @@ def test_that_signs_bind_as_in_arithmetic(text: str, *, holds: bool) -> None:
     ("what", "most"),
     [
         (lambda count: "(" * count + "fired == 1" + ")" * count, 50),
+        (lambda count: "(" * count + "fired" + ")" * count + " == 1", 50),
         (lambda count: "not " * count + "fired == 1", 50),
         (lambda count: "-" * count + "fired < 9", 50),
         (lambda count: "1" + "+1" * count + " > 0", 100),

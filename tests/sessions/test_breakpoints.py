@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from inspector.clocks.tree import ClockTree
 from inspector.events.conditions.breakpoint import (
     DEFAULT_SAVED_NS,
+    MAX_SAVED_NS,
     BreakAction,
     BreakKind,
     Breakpoint,
@@ -211,6 +212,61 @@ def test_that_a_file_gives_back_what_was_written(breakpoint_: Breakpoint) -> Non
     assert back.condition_text == breakpoint_.condition_text
     is_saved = breakpoint_.action is BreakAction.SAVE
     assert back.saved_ns == (breakpoint_.saved_ns if is_saved else DEFAULT_SAVED_NS)
+
+
+@pytest.mark.parametrize(
+    ("breakpoint_", "text", "values"),
+    [
+        (Breakpoint(BreakKind.TIMER_FIRES), "a timer fires", {}),
+        (Breakpoint(BreakKind.TIMER_FIRES, "boss"), "timer “boss” fires", {"subject": "boss"}),
+        (
+            Breakpoint(BreakKind.LATENESS_ABOVE, "boss", 5 * MS),
+            "timer “boss” fires more than 5.00 ms late",
+            {"subject": "boss", "limit": "5000000 ns"},
+        ),
+        (Breakpoint(BreakKind.RATE_CHANGED), "the rate of a clock changes", {}),
+        (
+            Breakpoint(BreakKind.RATE_CHANGED, "game", from_hit=2),
+            "the rate of “game” changes",
+            {"subject": "game", "from_hit": 2},
+        ),
+        (
+            Breakpoint(BreakKind.STATE_ENTERED, "open", is_once=True, is_enabled=False),
+            "state “open” is entered",
+            {"subject": "open", "once": True, "enabled": False},
+        ),
+        (
+            Breakpoint(BreakKind.CONDITION, condition="at > 1s"),
+            "at > 1s",
+            {"condition": "at > 1s"},
+        ),
+        (
+            Breakpoint(BreakKind.CALLBACK_RAISED, action=BreakAction.SAVE, saved_ns=MAX_SAVED_NS),
+            "a callback raises",
+            {"action": "save the last seconds", "save": "86400000000000 ns"},
+        ),
+    ],
+)
+def test_that_a_breakpoint_is_said_and_kept_with_what_it_has(
+    breakpoint_: Breakpoint, text: str, values: dict[str, Any]
+) -> None:
+    always = {"action": "hold the scene", "from_hit": 1, "once": False, "enabled": True}
+
+    assert breakpoint_.text == text
+    assert breakpoint_.as_values() == {"kind": breakpoint_.kind.value} | always | values
+    assert Breakpoint.from_values({"kind": breakpoint_.kind.value} | values) == breakpoint_
+
+
+@pytest.mark.parametrize("count", [1.5, True, "1", None])
+def test_that_hits_are_counted_in_whole_numbers(count: int) -> None:
+    with pytest.raises(BreakpointError, match="whole numbers, not"):
+        Breakpoint(BreakKind.TIMER_FIRES, from_hit=count)
+
+
+@pytest.mark.parametrize("saved_ns", [0, MAX_SAVED_NS + 1])
+def test_that_no_more_than_a_day_is_saved(saved_ns: int) -> None:
+    with pytest.raises(BreakpointError, match="above 0 and at most a day"):
+        Breakpoint(BreakKind.TIMER_FIRES, saved_ns=saved_ns)
 
 
 @pytest.mark.parametrize(

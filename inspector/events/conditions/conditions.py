@@ -160,16 +160,8 @@ class _Parser:
                     return self._comparison(depth)
                 except ConditionError as other:
                     raise max(error, other, key=lambda found: found.place) from None
-            if not self._goes_on():
-                return inner
-            self._next = begin
+            return inner
         return self._comparison(depth)
-
-    def _goes_on(self) -> bool:
-        token = self.token
-        if token is None or token.kind == "text":
-            return False
-        return token.text in {*_COMPARISONS, *_SUMS, *_PRODUCTS} or token.text == "contains"
 
     def _closed(self) -> None:
         if not self._accept(")"):
@@ -320,12 +312,10 @@ def _check_choice(field: _Operand, other: _Operand) -> None:
 def _calculated(token: _Token, left: _Operand, right: _Operand) -> _Operand:
     if token.text == "/" and left.type is FieldType.NUMBER and right.unit_ns:
         # 1/60 s is a sixtieth of a second: the unit belongs to the quotient.
-        read_number, unit_ns = right.read, right.unit_ns
-        number = _Operand(
-            lambda reader: _in_units(read_number(reader), unit_ns), FieldType.NUMBER, right.place
-        )
+        unit_ns = right.unit_ns
         unit = _Operand(lambda _: unit_ns, FieldType.DURATION, token.place)
-        return _calculated(_Token("*", "sign", token.place), _calculated(token, left, number), unit)
+        quotient = _calculated(token, left, _calculated(token, right, unit))
+        return _calculated(_Token("*", "sign", token.place), quotient, unit)
     result = _result_type(token.text, left.type, right.type)
     if result is None:
         text = f"a {left.type.value} {token.text} a {right.type.value} makes no sense"
@@ -342,10 +332,6 @@ def _calculated(token: _Token, left: _Operand, right: _Operand) -> _Operand:
         return Fraction(calculate(Fraction(a), Fraction(b)))
 
     return _Operand(read, result, left.place)
-
-
-def _in_units(value: Value, unit_ns: int) -> Value:
-    return None if value is None or isinstance(value, str) else Fraction(value) / unit_ns
 
 
 def _result_type(sign: str, left: FieldType, right: FieldType) -> FieldType | None:
