@@ -27,6 +27,10 @@ _PHASE: Final = re.compile(r"(\|| \()(setup|run|call|teardown)\)?$")
 _RUNS_ELSEWHERE: Final = ("inspector/probe/", "inspector/sessions/attached/doors/hosts/")
 _SETTINGS_VARIABLE: Final = "TIMELINE_INSPECTOR_COVERAGE"
 _DURATIONS_VARIABLE: Final = "TIMELINE_INSPECTOR_DURATIONS"
+# Read while this is imported as a plugin: a test may have replaced the environment.
+_SETTINGS: Final = os.environ.get(_SETTINGS_VARIABLE, "")
+_DURATIONS: Final = os.environ.get(_DURATIONS_VARIABLE, "")
+_IS_WORKER: Final = "PYTEST_XDIST_WORKER" in os.environ
 #: Of programs that tests start; pytest sets the variable.
 _COVERAGE: Final = """
 [run]
@@ -105,14 +109,14 @@ def measure_lines(file: Path) -> None:
 
 def pytest_runtest_setup() -> None:
     """Have programs that a test starts say which lines they execute, and for which test."""
-    os.environ["COVERAGE_PROCESS_START"] = os.environ[_SETTINGS_VARIABLE]
+    os.environ["COVERAGE_PROCESS_START"] = _SETTINGS
     os.environ.pop("COVERAGE_FILE", None)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Keep how long a test takes; reports of all workers come to their controller."""
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        with Path(os.environ[_DURATIONS_VARIABLE]).open("a", encoding="utf-8") as file:
+    if not _IS_WORKER:
+        with Path(_DURATIONS).open("a", encoding="utf-8") as file:
             file.write(f"{report.duration} {report.nodeid}\n")
 
 
