@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.analysis.lanes.lane_columns import found_in
 from inspector.analysis.lateness.words import block_name
 from inspector.formats.arrangement.sheet import Colors, Line, Row, Sheet, mixed
 from inspector.formats.drawing.pixel_rects import (
@@ -347,12 +346,14 @@ class ClockLayout:
         self._body(pixel_rects(x0, bottoms - heights, x1, bottoms))
         if not clocks.has_rates:
             return
-        rights = np.minimum(x1, self._head(clocks, number, window))
-        for place in (rates > 0).nonzero()[0].tolist():
-            rate, left = rate_chip(int(rates[place])), int(x0[place]) + _PAD
-            if sheet.width_of(rate) + _PAD <= rights[place] - left:
-                row = _text_row(inner, int(heights[place]))
-                sheet.text(_Layer.RATE, sheet.colors["text"], rate, left, row)
+        lefts = x0 + _PAD
+        rooms = np.minimum(x1, self._head(clocks, number, window)) - lefts - _PAD
+        for rate in np.unique(rates[rates > 0]).tolist():
+            text, is_it = rate_chip(rate), rates == rate
+            row = _text_row(inner, int(heights[is_it][0]))
+            shown = lefts[is_it & (rooms >= sheet.width_of(text))].tolist()
+            lines = [Line(left, row.top, row.height, text) for left in shown]
+            sheet.lines(_Layer.RATE, sheet.colors["text"], lines)
 
     def _body(self, rects: PixelRects) -> None:
         colors = self._sheet.colors
@@ -364,8 +365,10 @@ class ClockLayout:
     def _dense(self, past: ClockPast, window: LaneWindow, inner: Row) -> None:
         """Lay out for each column the share in which the clock ran, and changes."""
         width, sheet = window.width, self._sheet
-        instants = window.instants(_LOOKS)[:-1]
+        instants = window.instants(_LOOKS)
         places = past.places(instants)
+        changes = np.diff(places[::_LOOKS])
+        instants, places = instants[:-1], places[:-1]
         rates = np.frombuffer(past.value, np.int64)[np.maximum(places, 0)]
         runs = (places >= 0) & (rates > 0) & (instants <= window.present_ns)
         shares = np.round(runs.reshape(width, _LOOKS).mean(axis=1) * _LOOKS).astype(np.int64)
@@ -376,8 +379,6 @@ class ClockLayout:
         shares[instants[::_LOOKS] > window.present_ns] = len(colors)
         columns = shares[np.newaxis, :]
         sheet.columns(_Layer.BODY, window.left, inner, columns, [*colors, sheet.colors["bg"]])
-        edges = window.instants()
-        changes = np.diff(found_in(past.at_ns, edges))
         xs = window.left + np.flatnonzero(changes > 1)
         rects = pixel_rects(xs, inner.top, xs + 1, inner.top + 2)
         sheet.rects(_Layer.TOP, sheet.colors["text"], rects)

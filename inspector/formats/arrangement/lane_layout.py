@@ -13,7 +13,13 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.analysis.lanes.lane_columns import Instants, Levels, NsColumn, Steps, found_in
+from inspector.analysis.lanes.lane_columns import (
+    Instants,
+    Levels,
+    NsColumn,
+    Steps,
+    view_of,
+)
 from inspector.analysis.lanes.lanes import GONE_STATE
 from inspector.analysis.lanes.spans import Spans, depths_of
 from inspector.display_text import one_line
@@ -369,13 +375,16 @@ class LaneLayout:
     def _dense_steps(
         self, steps: Steps, window: LaneWindow, inner: Row, number_of: Callable[[int], int]
     ) -> None:
-        instants = window.instants(_LOOKS)[:-1]
+        instants = window.instants(_LOOKS)
         places = steps.places(instants)
-        first = max(int(places[0]), 0)
-        in_view = steps.value[first : max(int(places[-1]), first) + 1]
-        known, of_step = np.unique(np.frombuffer(in_view, np.int64), return_inverse=True)
+        changes = np.diff(places[::_LOOKS])
+        instants, places = instants[:-1], places[:-1]
         is_there = (places >= 0) & (instants <= window.present_ns)
-        numbers = np.where(is_there, 1 + of_step[np.maximum(places, first) - first], 0)
+        # Only the states at these instants are sorted, not all in view.
+        is_next = np.append(True, np.diff(places) > 0)
+        values = view_of(steps.value)[np.maximum(places[is_next], 0)]
+        known, of_step = np.unique(values, return_inverse=True)
+        numbers = np.where(is_there, 1 + of_step[np.cumsum(is_next) - 1], 0)
         colors = [self._background] + [
             self._background
             if value == GONE_STATE
@@ -384,8 +393,6 @@ class LaneLayout:
         ]
         cells = np.sort(numbers.reshape(window.width, _LOOKS), axis=1).T
         self._sheet.columns(_Layer.DENSE, window.left, inner, cells, colors)
-        edges = self._edges_of(window)
-        changes = np.diff(found_in(steps.at_ns, edges))
         xs = window.left + np.flatnonzero(changes > 1)
         rects = pixel_rects(xs, inner.top, xs + 1, inner.top + 2)
         self._sheet.rects(_Layer.DENSE + 1, self._sheet.colors["text"], rects)

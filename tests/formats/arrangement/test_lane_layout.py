@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from math import inf
 from random import Random
 
 import pytest
 
-from inspector.analysis.lanes.lane_columns import Instants
+from inspector.analysis.lanes.lane_columns import Instants, Steps
+from inspector.analysis.lanes.lanes import GONE_STATE
 from inspector.formats.arrangement import lane_layout
-from inspector.formats.arrangement.lane_layout import LaneLayout
+from inspector.formats.arrangement.lane_layout import LaneLayout, state_color
 from inspector.formats.arrangement.lane_window import LaneWindow
-from inspector.formats.arrangement.sheet import Row, Sheet
+from inspector.formats.arrangement.sheet import Kind, Row, Sheet
 from inspector.tokens import COLORS
 
 
@@ -46,3 +49,39 @@ def test_that_a_few_records_look_as_they_do_among_many(
     few = laid_out(seed)
     monkeypatch.setattr(lane_layout, "_FEW", 0)
     assert few == laid_out(seed)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_that_dense_states_are_sampled_in_each_column(seed: int) -> None:
+    random, steps, sheet = Random(seed), Steps(), Sheet(COLORS["light"])
+    window = LaneWindow(1e9, 3e9, 40, 50, 2_900_000_000)
+    states = {9: 1, 4: 0, GONE_STATE: 5}
+    for at_ns in sorted(random.sample(range(1_100_000_000, 4 * 10**9), k=random.choice((40, 900)))):
+        steps.append(at_ns, random.choice(list(states)), 0)
+    row = Row(10, 30)
+    LaneLayout(sheet).steps(
+        *(steps, window, row), number_of=states.__getitem__, name_of=lambda _: "state"
+    )
+
+    def state_at(at_ns: int) -> float:
+        began = [v for at, v in zip(steps.at_ns, steps.value, strict=True) if at <= at_ns]
+        return began[-1] if began and at_ns <= window.present_ns else -inf
+
+    def color_of(state: float) -> str:
+        is_there = state not in {-inf, GONE_STATE}
+        return state_color(states[int(state)], sheet.colors) if is_there else sheet.colors["bg"]
+
+    instants = window.instants(lane_layout._LOOKS).tolist()
+    looks = [instants[at : at + lane_layout._LOOKS] for at in range(0, len(instants) - 1, 6)]
+    (columns,) = sheet._parts[0, Kind.COLUMNS, ""]
+    shown = [[columns.colors[cell] for cell in cells] for cells in columns.cells.T.tolist()]
+    # In one order in all columns.
+    assert shown == [[color_of(state) for state in sorted(map(state_at, each))] for each in looks]
+    edges = [*(each[0] for each in looks), instants[-1]]
+    crowded = [
+        window.left + column
+        for column, (low, high) in enumerate(pairwise(edges))
+        if sum(low < at_ns <= high for at_ns in steps.at_ns) > 1
+    ]
+    marks = [rect for part in sheet._parts[1, Kind.RECTS, sheet.colors["text"]] for rect in part]
+    assert [(left, right) for left, _, right, _ in marks] == [(x, x) for x in crowded]
