@@ -58,8 +58,7 @@ def refuse_isolated(argv: Sequence[str], program: str) -> None:
 
 def _isolating_option(command: Sequence[str]) -> str:
     """Return the first option of a Python command that keeps the probe out; else nothing."""
-    operands = len(_after_options(command))
-    for word in command[1 : len(command) - operands]:
+    for word in python_options(command):
         if word.startswith("-") and not word.startswith("--"):
             for letter in word[1:]:
                 if letter in _ISOLATING:
@@ -67,6 +66,11 @@ def _isolating_option(command: Sequence[str]) -> str:
                 if letter in _WITH_VALUE | {"c", "m"}:
                     break
     return ""
+
+
+def python_options(command: Sequence[str]) -> Sequence[str]:
+    """Return the options of Python itself in a command line, with their values."""
+    return command[1 : len(command) - len(_after_options(command))]
 
 
 def _after_options(command: Sequence[str]) -> list[str]:

@@ -15,6 +15,7 @@ from time import monotonic, sleep
 from typing import Final
 
 from inspector.errors import AttachError
+from inspector.sessions.attached.doors.command_lines import python_options
 from inspector.sessions.attached.doors.door import ProbeAcceptor
 from inspector.sessions.attached.doors.launch import BOOTSTRAP, Grant
 from inspector.sessions.attached.doors.processes import Process, attachable, title_of
@@ -167,7 +168,7 @@ def why_not(target: Process) -> str:
 
 def _forbidden(target: Process) -> str:
     if "PYTHON_DISABLE_REMOTE_DEBUG" in target.environment() or any(
-        "disable-remote-debug" in word for word in target.argv[:4]
+        "disable-remote-debug" in word for word in python_options(target.argv)
     ):
         return "it was started with attaching turned off"
     if sys.platform == "darwin" and os.geteuid() != 0:

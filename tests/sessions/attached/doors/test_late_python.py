@@ -66,6 +66,10 @@ def test_that_a_python_of_the_same_user_can_be_entered() -> None:
             "part of another program",
         ),
         (Target(argv=("python3.14", "-X", "disable-remote-debug", "x.py")), "attaching turned off"),
+        (
+            Target(argv=("python3.14", "-X", "dev", "-X", "disable-remote-debug", "x.py")),
+            "attaching turned off",
+        ),
         (Target(variables=(("PYTHON_DISABLE_REMOTE_DEBUG", "1"),)), "attaching turned off"),
         (Target(pid=os.getpid()), "it is this inspector"),
     ],
@@ -90,6 +94,9 @@ def test_that_another_user_and_a_system_that_forbids_it_are_refused(
     assert why_not(Target(user_id=12_345)) == ""
     yama.write_text("0\n")
     assert why_not(Target(user_id=12_345)) == ""
+    # A program may have such an option itself.
+    argv = ("python3.14", "x.py", "-X", "disable-remote-debug")
+    assert why_not(Target(user_id=12_345, argv=argv)) == ""
     yama.write_text("1\n")
     assert "sysctl kernel.yama.ptrace_scope=0" in why_not(Target(user_id=12_345))
 
