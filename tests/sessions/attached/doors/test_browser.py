@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -469,3 +470,96 @@ def test_that_a_browser_that_does_not_show_the_page_is_ended(
     with pytest.raises(AttachError, match="no pages"):
         Browser(str(page)).open(acceptor)
     assert ended == [True]
+
+
+def test_that_a_browser_is_started_with_a_profile_and_pipes_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def start(command: list[str], **how: object) -> object:
+        started.append((command, how))
+        return "a process"
+
+    started: list[tuple[list[str], dict[str, object]]] = []
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(browser, "find_browser", lambda: "/usr/bin/chromium")
+    monkeypatch.setattr(subprocess, "Popen", start)
+    monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
+    for headless, user in ((True, 0), (False, 1_000)):
+        monkeypatch.setattr(os, "geteuid", lambda user=user: user)
+        process: Any
+        process, transport, profile = browser._started(headless=headless)
+        command, how = started.pop()
+        given, taken = map(int, command[4:6])
+        assert command[:4] == [sys.executable, "-ISc", browser._RUN, str(profile)]
+        assert command[6:] == [
+            "/usr/bin/chromium",
+            *browser._OPTIONS,
+            f"--user-data-dir={profile}",
+            *(["--headless=new", "--no-sandbox"] if headless else []),
+            "about:blank",
+        ]
+        assert (process, profile.parent, how["pass_fds"]) == ("a process", tmp_path, (given, taken))
+        assert how["start_new_session"]
+        for descriptor in (given, taken):
+            with pytest.raises(OSError, match="Bad file descriptor"):
+                os.fstat(descriptor)
+        transport.close()
+        # Nothing of it is at the other end any more.
+        with pytest.raises(CdpError, match="has ended"):
+            transport.receive()
+        os.close(transport._reader)  # type: ignore[attr-defined]
+
+
+def test_that_a_page_is_shown_in_a_new_browser_and_those_of_another_are_entered_late(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def follow(opened: OpenedBrowser, *given: object) -> object:
+        did.append((opened.title, opened.pid, *given))
+        return SimpleNamespace(navigate=did.append)
+
+    def started(*, headless: bool) -> tuple[Any, Any, Any]:
+        did.append(headless)
+        return None, "pipes", None
+
+    did: list[object] = []
+    monkeypatch.setattr(browser, "_started", started)
+    monkeypatch.setattr(browser, "reported_targets", lambda *given: given)
+    monkeypatch.setattr(browser, "socket_path", lambda *given: given)
+    monkeypatch.setattr(browser, "WebSocketTransport", lambda *given: given)
+    monkeypatch.setattr(OpenedBrowser, "follow", follow)
+    acceptor: Any = "acceptor"
+    page = tmp_path / "page.html"
+    page.touch()
+    Browser(str(page), hold=True, grant="step", headless=True).open(acceptor)
+    how = {"hold": True, "grant": "step"}
+    assert did == [True, ("page.html", None, "pipes", acceptor, how), page.as_uri()]
+    did.clear()
+    Browser("[::1]:9222").open(acceptor)
+    listed = (9_222, "/json/version")
+    how = {"hold": False, "grant": "full", "isLate": True}
+    assert did == [("browser on port 9222", None, (9_222, (listed, 9_222)), acceptor, how)]
+
+
+def test_that_the_first_browser_on_the_path_is_taken_or_one_that_macos_has(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = {"google-chrome": "/b/chrome", "chromium-browser": "/b/chromium"}
+    monkeypatch.setattr(shutil, "which", found.get)
+    assert find_browser() == "/b/chromium"
+    found.clear()
+    monkeypatch.setattr(browser, "_MAC", (str(tmp_path / "none"), str(tmp_path)))
+    assert find_browser() == str(tmp_path)
+
+
+def test_that_a_browser_of_ours_ends_with_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[object] = []
+    played = SimpleNamespace(register=kept.append, unregister=kept.remove)
+    monkeypatch.setattr(browser, "atexit", played)
+    process: Any = _Process(ends=True)
+    opened = OpenedBrowser("page", process, None)
+    assert kept == [opened.end]
+    opened.end()
+    assert kept == []
+    monkeypatch.setattr(played, "unregister", lambda _end: None)
+    OpenedBrowser("page", None, None).end()
+    assert kept == []

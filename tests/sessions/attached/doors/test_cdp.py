@@ -410,7 +410,7 @@ def test_that_a_connection_takes_texts_and_events_of_a_page() -> None:
     assert sent == [(JSON, b"{}")]
 
 
-@pytest.mark.parametrize("text", ["E!", "E====", "X", "", "Eé", "E\ud800"])
+@pytest.mark.parametrize("text", ["E!", "E!AAECAw==", "E====", "X", "", "Eé", "E\ud800"])
 def test_that_what_is_no_base64_is_an_empty_batch(text: str) -> None:
     connection, _ = _connection()
     connection.put_text(text)
@@ -442,6 +442,15 @@ def test_that_a_wait_can_be_ended() -> None:
     connection, _ = _connection()
     connection.wake()
     assert connection.receive(60) == []
+    # The next one waits again.
+    done: list[object] = []
+    changed: Any = connection._changed
+    changed.wait, changed.notify = done.append, lambda: done.append("notified")
+    assert connection.receive(50) == []
+    connection.put_text("J{}")
+    connection.end("")
+    connection.wake()
+    assert done == [50, *["notified"] * 3]
 
 
 def test_that_a_debugging_port_sends_texts_or_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:

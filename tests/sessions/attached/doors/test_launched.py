@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from inspector.sessions.attached.doors import supervisor
+from inspector.errors import AttachError
+from inspector.sessions.attached.doors import launch, supervisor
 from inspector.sessions.attached.doors.launch import SUPERVISOR, Launch, Launched
 from inspector.sessions.attached.doors.programs import running_programs
 from tests.javascript import node
@@ -263,3 +268,185 @@ def test_that_a_terminal_is_restored_that_a_program_leaves_unusable() -> None:
     os.waitpid(pid, 0)
     os.close(terminal)
     assert said.index(b"\x1b[?1047l") < said.index(b"echo\r\n")
+
+
+# ------------------------------------------------------------------- with stand-ins
+
+
+def _launched(**has: object) -> Any:  # noqa: ANN401 - a program whose supervisor is played
+    """Return a launched program that was started 50 s after the system, without its reader."""
+    told: list[str] = []
+    restored: list[str] = []
+    found: Any = Launched.__new__(Launched)
+    vars(found).update(
+        {
+            "title": "game.py",
+            "note": "",
+            "told": told,
+            "restored": restored,
+            "_door": Launch(("/bin/game.py",), grace_s=2.5, on_note=told.append),
+            "_host": "",
+            "_begun_s": 50.0,
+            "_exited_s": 0.0,
+            "_code": None,
+            "_leaves": False,
+            "_slow": {},
+            "_is_ending": False,
+            "_changed": threading.Condition(),
+            "_is_over": False,
+            "_terminal": SimpleNamespace(restore=lambda: restored.append("restored")),
+            **has,
+        }
+    )
+    return found
+
+
+def test_that_the_lines_of_a_supervisor_are_told_in_sentences(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(launch, "title_of", lambda pid: f"sh ({pid})")
+    monkeypatch.setattr(launch, "monotonic", lambda: 60.0)
+    for host, one, two in (("", "sh (5)", "sh (6)"), ("there", "process 5", "process 6")):
+        launched = _launched(_host=host)
+        for line in ("slow 2.6 5 6", "killed 5 7", "killed", "dreams 5"):
+            launched._on_word(*line.split())
+        assert launched.told == [
+            f"Asked to end (SIGTERM): {one}, {two}. What still runs in 3 s is killed.",
+            f"Killed (SIGKILL) after 2.5 s: {one}, process 7.",
+        ]
+        assert launched.note == launched.told[-1]
+        assert (launched.restored, launched.poll()) == ([], None)
+    launched._on_word("slow", "-0.9", "5")
+    assert launched.note.endswith(" What still runs in 0 s is killed.")
+    assert not launched.wait(0)
+    for line, code, leaves in (
+        ("exit 3 0", 3, False),
+        ("exit 0 1", 0, True),
+        ("exit -15 2", 143, True),
+    ):
+        launched._on_word(*line.split())
+        assert (launched.poll(), launched._leaves, launched._exited_s) == (code, leaves, 60.0)
+        assert launched.wait(0) == code
+    assert launched.restored == ["restored"] * 3
+
+
+def test_that_why_nothing_is_seen_is_said_after_the_end_or_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    over, silent = "game.py ended with exit code 3", "game.py runs, but no probe in it"
+    for name, code, leaves, now_s, begins, ends in (
+        ("game.py", None, False, 60.0, "", ""),
+        ("game.py", None, False, 60.1, silent, "“Attaching” has other ways."),
+        ("bun.exe", None, False, 60.1, silent, launch._BUN),
+        ("game.py", 3, False, 55.0, over, "run it without the inspector to see."),
+        ("bunx", 3, False, 55.0, over, launch._BUN),
+        # What it has left behind may dial yet.
+        ("game.py", 3, True, 55.0, "", ""),
+        ("game.py", 3, True, 60.1, over, "to see."),
+    ):
+        monkeypatch.setattr(launch, "monotonic", lambda now_s=now_s: now_s)
+        launched = _launched(_code=code, _leaves=leaves, _exited_s=54.0)
+        launched._door = Launch((f"/bin/{name}",))
+        told = launched.problem()
+        assert told.startswith(begins), told
+        assert told.endswith(ends), told
+        assert bool(told) is bool(begins)
+    assert "for 10 s." in _launched().problem()
+
+
+def test_that_what_a_program_leaves_may_dial_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    recent_s = 50.0 + launch._LEAVES_S
+    for code, leaves, is_over, now_s, may in (
+        (None, False, True, 90.0, True),
+        (0, True, False, recent_s - 0.1, True),
+        (0, True, False, recent_s, False),
+        (0, False, False, 50.0, False),
+        (0, True, True, 50.0, False),
+    ):
+        monkeypatch.setattr(launch, "monotonic", lambda now_s=now_s: now_s)
+        launched = _launched(_code=code, _leaves=leaves, _is_over=is_over, _exited_s=50.0)
+        assert launched.may_bring_more() is may, (code, leaves, is_over, now_s)
+
+
+def test_that_a_program_is_asked_once_to_end_with_all_that_have_joined() -> None:
+    def send(data: bytes) -> None:
+        sent.append(data)
+        if is_gone:
+            raise BrokenPipeError
+
+    for is_gone in (False, True):  # noqa: B007 - send() reads it
+        sent: list[bytes] = []
+        launched = _launched(_joined=lambda: [5, 6], _is_over=True)
+        launched._socket = SimpleNamespace(sendall=send)
+        launched.end()
+        launched.end()
+        assert sent == [b"end 5 6\n"]
+
+
+def test_that_a_supervisor_that_starts_nothing_or_is_killed_is_understood() -> None:
+    for line, number in ((b"error 13\n", 13), (b"", 0)):
+        near, far = socket.socketpair()
+        far.sendall(line)
+        far.close()
+        with pytest.raises(OSError, match=re.escape(os.strerror(number))) as caught:
+            Launched(Launch(("program",)), near, lambda: 0, tuple, "there")
+        assert caught.value.errno == number
+        assert near.fileno() == -1
+    near, far = socket.socketpair()
+    far.sendall(b"pid 17\n")
+    launched = Launched(Launch(("program",)), near, lambda: 9, tuple, "there")
+    readers = [each for each in threading.enumerate() if each.name == "attach: launched"]
+    assert all(each.daemon for each in readers)
+    assert (launched.title, launched.pid, launched.poll()) == ("program on there", 17, None)
+    far.close()
+    assert launched.wait(_PATIENCE_S) == 9
+
+
+@pytest.mark.parametrize("is_in_front", [True, False])
+def test_that_only_a_terminal_in_front_that_was_changed_is_restored(
+    monkeypatch: pytest.MonkeyPatch, *, is_in_front: bool
+) -> None:
+    done: list[tuple[object, ...]] = []
+    state = ["cooked"]
+    played = {
+        "isatty": lambda number: number == 1,
+        "tcgetpgrp": lambda number: 7 * number,
+        "getpgrp": lambda: 7 if is_in_front else 8,
+        "write": lambda *given: done.append(given),
+    }
+    monkeypatch.setattr(launch, "os", SimpleNamespace(**played))
+    monkeypatch.setattr(
+        launch,
+        "termios",
+        SimpleNamespace(
+            error=OSError,
+            TCSADRAIN=1,
+            tcgetattr=lambda number: state[:] if number == 1 else None,
+            tcsetattr=lambda *given: done.append(given),
+        ),
+    )
+    terminal = launch._Terminal()
+    terminal.restore()
+    assert (terminal.is_changed, done) == (False, [])
+    state[0] = "raw"
+    terminal.restore()
+    assert terminal.is_changed
+    assert done == ([(1, 1, ["cooked"]), (1, launch._RESTORE)] if is_in_front else [])
+    done.clear()
+    played["isatty"] = lambda _number: False
+    monkeypatch.setattr(launch, "os", SimpleNamespace(**played))
+    nowhere = launch._Terminal()
+    nowhere.restore()
+    assert (nowhere.is_changed, done) == (False, [])
+
+
+def test_that_the_way_out_of_what_cannot_be_executed_names_the_interpreter() -> None:
+    for program, words in (
+        ("/a/game.py", "python3 /a/game.py"),
+        ("/a/game.pyz", "python3 /a/game.pyz"),
+        ("/a/game.mjs", "node /a/game.mjs"),
+    ):
+        assert launch._hint(program) == f"Name the interpreter as well: {words}"
+    assert launch._hint("/a/game") == ""
+    with pytest.raises(AttachError, match="There is no program to launch"):
+        Launch(()).program()
