@@ -12,10 +12,11 @@ from inspector.clocks import ManualTimeSource
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock, SetRate
 from inspector.commands.command import COMMANDS, BadCommand, Command, command_in, usable
+from inspector.commands.recording import SaveLast
 from inspector.commands.scene import AddMark, SetFailurePolicy, SetFrameRate, Undo
 from inspector.commands.timers import ClearTimer, FireTimer
 from inspector.commands.transport import StepBy, StepFrames, StepTo, StepToNextTimer
-from inspector.commands.values import value_kinds
+from inspector.commands.values import VALUE_KINDS, value_kinds
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, scene_file
 
@@ -84,6 +85,66 @@ def test_that_every_usable_number_can_be_read_from_a_journal(rate: float) -> Non
     else:
         assert isinstance(command, BadCommand)
         assert "must be a usable number" in command.refusal
+
+
+@pytest.mark.parametrize(
+    ("kind", "usable_values", "others"),
+    [
+        (int, [0, -(2**63), 2**63 - 1], [-(2**63) - 1, 2**63, True]),
+        (bool, [False, True], [0, 1]),
+        (str, ["", "x" * 10_000], ["x" * 10_001, b"x"]),
+        (
+            Fraction,
+            [0, 0.5, 1 - 2**160, 2**160 - 1, Fraction(2**160 - 1, 2), Fraction(2, 2**160 - 1)],
+            [2**160, -(2**160), Fraction(2**160, 3), Fraction(3, 2**160), float("nan"), True, "1"],
+        ),
+    ],
+)
+def test_that_values_are_usable_up_to_their_limits(
+    kind: type, usable_values: list[object], others: list[object]
+) -> None:
+    is_usable = VALUE_KINDS[kind].is_usable
+
+    assert [is_usable(value) for value in usable_values] == [True] * len(usable_values)
+    assert [is_usable(value) for value in others] == [False] * len(others)
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "refusal"),
+    [
+        (
+            StepFrames(cast("Any", "1")),
+            "step frames '1'",
+            "“count” must be a whole number, not '1'.",
+        ),
+        (
+            SaveLast(cast("Any", 3), 5),
+            "save last 3, 5",
+            "“path” must be a text of at most 10,000 characters, not 3.",
+        ),
+        (7, "unknown command (int)", "There is no such command: 7."),
+        (
+            AddMark("x" * 10_001),
+            f"add mark '{'x' * 59}…",
+            f"“text” must be a text of at most 10,000 characters, not '{'x' * 59}….",
+        ),
+        ("x" * 58, "unknown command (str)", f"There is no such command: '{'x' * 58}'."),
+        (
+            HUGE,
+            "unknown command (int)",
+            "There is no such command: a number of more than 4,300 digits.",
+        ),
+        (Unshowable(), "unknown command (unshowable)", "There is no such command: Unshowable."),
+    ],
+    ids=range(7),
+)
+def test_that_what_is_unusable_is_shown_as_briefly_as_can_be(
+    command: object, text: str, refusal: str
+) -> None:
+    found = usable(command)
+
+    assert isinstance(found, BadCommand)
+    assert (found.text, found.refusal, found.problem()) == (text, refusal, "")
 
 
 def test_that_a_frame_rate_beyond_every_float_is_refused(session: HostedSession) -> None:

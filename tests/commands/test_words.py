@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
-from inspector.commands.command import ClockEffect, Command, MemberEffect, command_in
+from inspector.commands.command import (
+    MAX_UNDONE,
+    ClockEffect,
+    Command,
+    MemberEffect,
+    Undoing,
+    command_in,
+)
 from inspector.commands.members import (
     MakeTransition,
     PauseFromPriority,
@@ -31,6 +41,9 @@ from inspector.commands.scene import (
 )
 from inspector.commands.timers import ClearTimer, FireTimer
 from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepTo, StepToNextTimer
+from inspector.errors import CommandError
+from inspector.events.frame_history import NO_PHASES
+from inspector.events.timeline import Timeline
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, scene_file
 from inspector.vocabulary import CLOCK_PAUSED, CLOCK_RATE, CLOCK_RESUMED, RATE_DENOMINATOR
@@ -114,6 +127,7 @@ def answer(session: HostedSession, command: Command) -> tuple[str, str, int]:
             "Cannot go back to 0:01.000: that is in the future.",
         ),
         (SetFrameRate(Fraction(30)), "run 30 frames per second", ""),
+        (SetFrameRate(Fraction(60_000, 1_001)), "run 59.94005994 frames per second", ""),
         (AddMark("here"), "mark “here”", ""),
         (SetFailurePolicy(FailurePolicy.STOP), "after a failure: stop", ""),
         (
@@ -155,6 +169,11 @@ def test_that_commands_name_their_subject_and_its_clock(session: HostedSession) 
         (PauseClock(GAME), "pause “game”", ""),
         (ResumeClock(GAME), "resume “game”", ""),
         (SetRate(GAME, Fraction(1, 3)), "set the rate of “game” to 1/3", ""),
+        (
+            SetRate(GAME, Fraction(-1)),
+            "set the rate of “game” to -1",
+            "A rate cannot be negative, time does not run backwards: −1×.",
+        ),
         (PauseMember(call), "pause “shoot”", ""),
         (ResumeMember(call), "resume “shoot”", ""),
         (
@@ -215,6 +234,56 @@ def test_that_commands_name_their_subject_and_its_clock(session: HostedSession) 
     ]
     for command, text, refusal in said:
         assert answer(session, command) == (text, refusal, GAME)
+
+
+def test_that_going_back_ends_after_the_frame_that_had_begun() -> None:
+    timeline = Timeline([""])
+    for at_ns in (10, 20, 30):
+        timeline.frames.append(at_ns, 10, 10, 0, 0, NO_PHASES)
+    timeline.set_present(35)
+
+    instants = (0, 9, 10, 19, 20, 35)
+    assert [RewindTo(each).frame_to_go_back_to(timeline, 3) for each in instants] == [
+        *(0, 0, 1, 1, 2, 3)
+    ]
+    assert [StepBack(each).frame_to_go_back_to(timeline, 5) for each in (1, 4, 5)] == [4, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("names", "refusal"),
+    [
+        ([], "member 9 has no transition “x”. It has none at all."),
+        (["x", "y"], "“x” does not lead away from “”; nothing does."),
+    ],
+)
+def test_that_a_machine_that_leads_nowhere_says_so(names: list[str], refusal: str) -> None:
+    class Machine:
+        def __init__(self) -> None:
+            self.names = names
+
+        def can(self, _name: str) -> bool:
+            return False
+
+        def go(self, _name: str) -> None:
+            raise AssertionError
+
+    target: Any = SimpleNamespace(timeline=Timeline([""]))
+    with pytest.raises(CommandError, match=re.escape(refusal)):
+        MakeTransition(9, "x").action(Machine(), target)
+
+
+def test_that_the_newest_changes_can_be_undone() -> None:
+    undoing = Undoing()
+    assert undoing.newest == 0
+    for number in range(1, MAX_UNDONE + 2):
+        undoing.note(number, Hold())
+    undoing.note(MAX_UNDONE + 2, None)
+
+    assert undoing.newest == MAX_UNDONE + 1 == 1_001
+    assert [undoing.of(number) for number in (1, 2, MAX_UNDONE + 2)] == [None, Hold(), None]
+    for number in (MAX_UNDONE + 1, 1):
+        undoing.done(number)
+    assert undoing.newest == MAX_UNDONE
 
 
 def test_that_effects_are_said_and_nothing_is_changed_twice(session: HostedSession) -> None:
