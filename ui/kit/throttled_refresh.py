@@ -44,10 +44,10 @@ class ThrottledRefresh(QObject):
 
     Time is divided into periods that are the same for all widgets, and the first request in a
     period is passed on, in a turn of the event loop of the widget's own: so widgets that are
-    asked together show the same instant. A request that comes too soon is passed on with a later
-    one, or after a period if none follows. A request that comes while the widget is out of sight
-    is passed on when it is shown or painted, or with a later request: a widget that its children
-    cover is not painted. Without requests nothing runs.
+    asked together show the same instant, however much later their turns come. A request that
+    comes too soon is passed on with a later one, or after a period if none follows. A request that
+    comes while the widget is out of sight is passed on when it is shown or painted, or with a
+    later request: a widget that its children cover is not painted. Without requests nothing runs.
     """
 
     due = Signal()  # Time to bring the widget up to date
@@ -69,7 +69,7 @@ class ThrottledRefresh(QObject):
         self._widget = widget
         self._timer = timer
         self.least_ms = least_ms  # Length of a period at best
-        self.period_end_ns = 0
+        self.period_end_ns = self._asked_ns = 0
         self.is_waiting = False
         self._has_turn = self._was_seen = self._is_out_of_sight = False
         self._looked_ns = -_LOOK_NS
@@ -131,7 +131,7 @@ class ThrottledRefresh(QObject):
     @Slot()
     def _queue_turn(self) -> None:
         if self.is_waiting and not self._has_turn:
-            self._has_turn = True
+            self._has_turn, self._asked_ns = True, self._timer.now_ns()
             self._timer.queue_turn(self, self._pass_on)
 
     def _pass_on(self) -> None:
@@ -144,7 +144,7 @@ class ThrottledRefresh(QObject):
         if was_seen or is_in_sight(self._widget):
             self.is_waiting = False
             length_ns = self._timer.period_ms(self.least_ms) * NS_PER_MS
-            self.period_end_ns = (self._timer.now_ns() // length_ns + 1) * length_ns
+            self.period_end_ns = (self._asked_ns // length_ns + 1) * length_ns
             self._last_chance.stop()
             self.due.emit()
         else:

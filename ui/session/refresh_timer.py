@@ -160,6 +160,7 @@ class RefreshTimer(QObject):
         self._quiet_turns = 0
         self._news_ns: deque[int] = deque(maxlen=_QUIET_AFTER)  # When refreshes last found events
         self._began_ns = clock() - REFRESH_MS * NS_PER_MS
+        self._turn_ns: int | None = None  # When the refresh began that is taking in what is new
         self._spent_ns = 0
         self._noted: tuple[int, int] | None = None
         self._frame_ns = 0
@@ -198,7 +199,8 @@ class RefreshTimer(QObject):
         return is_running and self.is_visible and self._quiet_turns < _QUIET_AFTER
 
     def now_ns(self) -> int:
-        return self._clock()
+        """Return the reading of the clock; all that one refresh asks read when it began."""
+        return self._clock() if self._turn_ns is None else self._turn_ns
 
     def period_ms(self, least_ms: int) -> int:
         factor = self.slowing.factor
@@ -239,10 +241,11 @@ class RefreshTimer(QObject):
     def begin_turn(self) -> None:
         self._is_due = False
         self._spent_ns = 0
-        self._began_ns = self._clock()
+        self._began_ns = self._turn_ns = self._clock()
 
     def end_turn(self, *, has_news: bool) -> None:
         """Arm for the next refresh, if one is needed; ``has_news`` if this one has found events."""
+        self._turn_ns = None
         self._spent_ns += self._clock() - self._began_ns
         self._quiet_turns += 1
         if has_news:
@@ -345,7 +348,7 @@ class RefreshTimer(QObject):
 
     def ask_followers(self) -> None:
         """Ask those for a refresh whose period is over; the others wait for a refresh to come."""
-        now_ns, goes_on = self._clock(), self.phase is SessionPhase.RUNNING
+        now_ns, goes_on = self.now_ns(), self.phase is SessionPhase.RUNNING
         for each in tuple(self._followers):
             if goes_on and now_ns < each.period_end_ns:
                 each.is_waiting = True

@@ -74,6 +74,7 @@ class TimelinePanel(QWidget):
         self._bridge = bridge
         self._theme = theme
         self._drawn: tuple[float, ...] = ()
+        self._said: tuple[int, int] | None = None  # Up to which event and instant texts are
         self._offered: tuple[object, ...] = ()  # What the offered names of clocks depend on
         self.view = SharedView.of(bridge)  # What is in view, shared with the frame times
         self.canvas = LaneCanvas(theme, view=self.view)
@@ -116,6 +117,7 @@ class TimelinePanel(QWidget):
         self.canvas.on_selection_changed(self._bridge.selection)
         self._on_playhead_moved(self._bridge.playhead_ns)
         self._drawn = self._offered = ()
+        self._said = None
         self._known = 0
         self.refresh()
 
@@ -136,19 +138,14 @@ class TimelinePanel(QWidget):
 
     @Slot()
     def _refresh_texts(self) -> None:
-        is_due = self._throttle.is_waiting
+        known = self._bridge.timeline.events_folded, self._bridge.timeline.at_ns
+        if known == self._said:
+            return
+        self._said, is_due = known, self._throttle.is_waiting
         self.canvas.refresh_texts(are_painted=not is_due)
         if is_due:
             # The refresh that is due paints the texts, too.
             self._drawn = ()
-
-    @Slot(object)
-    def _on_refreshed(self, events: int) -> None:
-        is_moving = self._bridge.timeline.at_ns not in self._drawn[1:2]
-        if events or is_moving:
-            # Texts first: the refresh takes long and ends with a paint, which serves both.
-            self._text_throttle.request()
-            self._throttle.request()
 
     @Slot()
     def refresh(self) -> None:
@@ -459,7 +456,9 @@ class TimelinePanel(QWidget):
     def _connect(self) -> None:
         bridge, canvas = self._bridge, self.canvas
         bridge.session_changed.connect(self.set_session)
-        bridge.refreshed.connect(self._on_refreshed)
+        # Texts first: the refresh takes long and ends with a paint, which serves both.
+        self._text_throttle.follow()
+        self._throttle.follow()
         bridge.selection_changed.connect(canvas.on_selection_changed)
         bridge.pointed_changed.connect(canvas.set_pointed)
         bridge.playhead_changed.connect(self._on_playhead_moved)

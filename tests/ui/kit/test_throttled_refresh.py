@@ -122,6 +122,29 @@ def test_that_widgets_asked_together_are_refreshed_together(qtbot: QtBot, hands:
     assert (early.count, late.count) == (2, 2)
 
 
+def test_that_a_turn_that_comes_in_the_next_period_does_not_part_those_asked_together(
+    qtbot: QtBot, hands: Hands
+) -> None:
+    first, second = Counted(qtbot, hands), Counted(qtbot, hands)
+    for each in (first, second):
+        each.widget.show()
+        each.timer.follow()
+    hands.timer.phase = SessionPhase.RUNNING
+    hands.now_ns += 49 * NS_PER_MS
+
+    hands.timer.begin_turn()
+    first.timer.request()
+    hands.now_ns += 2 * NS_PER_MS
+    hands.timer.ask_followers()
+    hands.timer.end_turn(has_news=True)
+    QCoreApplication.processEvents()
+    hands.now_ns += 30 * NS_PER_MS
+    hands.timer.ask_followers()
+    QCoreApplication.processEvents()
+
+    assert (first.count, second.count) == (2, 2)
+
+
 def test_that_a_hidden_widget_is_refreshed_when_it_is_shown(counted: Counted, qtbot: QtBot) -> None:
     counted.ask()
     assert counted.count == 0

@@ -321,6 +321,13 @@ def test_that_texts_of_lanes_are_due_before_lanes_are_read(
         QApplication.processEvents()
         assert turns[0] == former + 1
 
+    # The next texts come with a refresh, as those of other panels do, and never in between.
+    now_ns += NS_PER_SECOND // 10
+    bridge.refresh_now()
+    texts = panel._text_throttle
+    assert texts.is_waiting
+    assert not texts._last_chance.isActive()
+
 
 def test_that_texts_of_lanes_wait_for_the_paint_of_what_is_new(meter: Meter) -> None:
     session, bridge = CrowdedSession(*_FEW), SessionBridge(clock=lambda: NS_PER_SECOND)
@@ -328,11 +335,13 @@ def test_that_texts_of_lanes_wait_for_the_paint_of_what_is_new(meter: Meter) -> 
     panel = TimelinePanel(bridge, Theme("light"))
     meter.show(panel, bridge)
     paints = Paints(lanes=panel.canvas.viewport())
+    panel._said = None
     panel._refresh_texts()
     QApplication.sendPostedEvents()
     assert paints.paints["lanes"] == 1
 
     panel._throttle.request()
+    panel._said = None
     panel._refresh_texts()
     QApplication.sendPostedEvents()
     assert paints.paints["lanes"] == 1
