@@ -74,7 +74,6 @@ class Stage:
         """
         self._transport = transport
         self._pass_work_ns = pass_work_ns
-        self._frame_rate = DEFAULT_FRAME_RATE
         self.root: Clock = transport.tree.root
         self.director = director
         self.random = Random(seed)  # noqa: S311 - dice, not keys

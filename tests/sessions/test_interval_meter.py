@@ -3,6 +3,8 @@
 import gc
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,8 +14,15 @@ from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.commands.scene import Reload, StepBack
 from inspector.commands.transport import Hold, Run, StepFrames
 from inspector.events.frame_history import Frame
+from inspector.sessions import interval_meter
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.interval_meter import IntervalMeter, fitted, shares_event
+from inspector.sessions.interval_meter import (
+    IntervalMeter,
+    KnownShares,
+    TimersMeter,
+    fitted,
+    shares_event,
+)
 from inspector.sessions.replay.replay import digest_of
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from inspector.timebase import NS_PER_MS as MS
@@ -194,6 +203,90 @@ def test_that_another_threads_collections_are_not_counted(thread: Thread) -> Non
     thread.wake()
 
     assert thread.shares(5 * MS)[Share.GARBAGE_COLLECTION] == 0
+
+
+def test_that_what_happens_outside_of_a_wake_up_changes_nothing(thread: Thread) -> None:
+    end_frame(thread, 16 * MS)
+    thread.work(2 * MS)
+    thread.meter.end_wake()
+    # Python may have begun to collect before anything was measured.
+    thread.meter.note_collection("stop", {})
+    thread.work(1 * MS)
+    thread.sleep(13 * MS)
+    thread.wake()
+    thread.meter.wait()
+    thread.meter.poll()
+
+    shares = thread.shares(16 * MS)
+    assert (shares[Share.INSPECTOR], shares[Share.IDLE]) == (3 * MS, 13 * MS)
+
+
+def test_that_without_a_clock_of_the_processor_all_but_waiting_is_work() -> None:
+    thread = Thread()
+    thread.meter.close()
+    thread.meter = meter = IntervalMeter(lambda: thread.now_ns, None)
+    thread.wake()
+    end_frame(thread, 16 * MS)
+    thread.now_ns += 2 * MS
+    thread.sleep(14 * MS)
+    thread.wake()
+    meter.close()
+
+    shares = thread.shares(16 * MS)
+    assert (shares[Share.INSPECTOR], shares[Share.IDLE]) == (2 * MS, 14 * MS)
+
+
+@pytest.mark.parametrize(("turn_ns", "idle_ns"), [(100_000, 100_000), (100_001, 0)])
+def test_that_a_turn_of_the_event_loop_is_idle_up_to_a_tenth_of_a_millisecond(
+    thread: Thread, turn_ns: int, idle_ns: int
+) -> None:
+    end_frame(thread, 16 * MS)
+    thread.meter.poll()
+    thread.work(turn_ns)
+    thread.wake()
+
+    shares = thread.shares(turn_ns)
+    assert shares[Share.IDLE] + shares[Share.HOST_LATE] == pytest.approx(idle_ns, abs=1_000)
+
+
+def test_that_timers_are_charged_for_the_time_since_something_was_recorded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now_ns = 100
+    monkeypatch.setattr(interval_meter, "perf_counter_ns", lambda: now_ns)
+    meter = TimersMeter()
+
+    # Nothing was begun, so that only work counts.
+    assert (meter.charge(1, 7), meter.busy_ns) == (7, 7)
+    meter.begin(4)
+    now_ns = 130
+    assert (meter.charge(4, 0), meter.busy_ns) == (0, 7)
+    assert (meter.charge(5, 2), meter.busy_ns) == (32, 39)
+    now_ns = 150
+    assert (meter.charge(5, 0), meter.charge(6, 0)) == (0, 20)
+    now_ns = 200
+    meter.begin()
+    now_ns = 201
+    assert (meter.charge(6, 0), meter.charge(7, 0), meter.busy_ns) == (0, 1, 60)
+
+
+def test_that_a_run_that_is_repeated_has_the_shares_that_were_measured() -> None:
+    shares = (1_000, 2_000, 0, 0, 5_000)
+    frames: Any = SimpleNamespace(
+        first=3,
+        end=6,
+        frame=lambda number: frames.all[number],
+        all={
+            3: SimpleNamespace(shares=shares, interval_ns=16),
+            4: SimpleNamespace(shares=shares, interval_ns=17),
+            5: SimpleNamespace(shares=(0, 0, 0, 0, 0), interval_ns=16),
+        },
+    )
+    known = KnownShares(frames)
+
+    assert known.calls_ns == 0
+    assert known.measured(3, 16) == shares_event(shares)
+    assert [known.measured(frame, 16) for frame in (2, 4, 5, 6)] == [None] * 4
 
 
 def test_that_a_closed_meter_is_not_called_by_python() -> None:
