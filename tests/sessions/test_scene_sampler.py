@@ -6,6 +6,7 @@ import sys
 import weakref
 from contextlib import closing
 from threading import Event, Semaphore, Thread
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,15 +18,30 @@ from inspector.analysis.lateness.late_calls import late_calls
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
+from inspector.probe.sampler import LONG_NS
 from inspector.sessions import scene_sampler
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.runs.real import run_real
 from inspector.sessions.scene import find_scene
 from inspector.sessions.scene_sampler import SceneSampler
 from inspector.sessions.sources.time_sources import SYSTEM, make_source
+from inspector.vocabulary import (
+    COLLECTED,
+    COLLECTED_HERE,
+    MARK,
+    RUNNING_CALL,
+    SAMPLED,
+    SAW_BETWEEN_TURNS,
+    SAW_END,
+    SAW_FROM_HERE,
+    STACK_FRAME,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from inspector.vocabulary import RawEvent
 
 _SCENE = """
 import time
@@ -259,3 +275,105 @@ def test_that_nothing_holds_the_session_once_it_is_closed() -> None:
     del session, sampler
 
     assert gone() is None
+
+
+@pytest.fixture
+def sampler(monkeypatch: pytest.MonkeyPatch) -> Iterator[SceneSampler]:
+    """Return a sampler that never looks by itself."""
+    monkeypatch.setattr(scene_sampler, "_alarm", Alarm)
+    with closing(SceneSampler(7, lambda: 12_000_000)) as sampler:
+        yield sampler
+
+
+def test_that_what_is_seen_of_a_long_wake_up_is_told_once_at_its_instant(
+    sampler: SceneSampler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_ns, texts = 500, ["", "a.py"]
+    monkeypatch.setattr(scene_sampler, "monotonic_ns", lambda: now_ns)
+    scene = sampler._scene
+
+    def intern(text: str) -> int:
+        texts.append(text)
+        return len(texts) - 1
+
+    def see(*ends: RawEvent) -> None:
+        for each in ends:
+            site, call = scene.text("crunch"), scene.text("boss")
+            scene.extend(((1, STACK_FRAME, 7, 3, site), (1, RUNNING_CALL, 7, call, 2), each))
+
+    sampled: RawEvent = (1, SAMPLED, 7, 10, 1)
+    see(sampled)
+    sampler.begin_wake()
+    see((1, SAMPLED, 7, 10, SAW_END), (1, SAMPLED, 7, 10, SAW_BETWEEN_TURNS), (1, MARK, 0, 0, 0))
+    assert sampler.end_wake(3, intern) == []
+    assert scene.events == []
+
+    sampler.begin_wake()
+    see(sampled)
+    scene.emit((1, COLLECTED, 7, 8, 2))
+    now_ns += LONG_NS - 1
+    assert sampler.seen_so_far(30, intern) == []
+    now_ns += 1
+    found = sampler.seen_so_far(30, intern)
+    assert found == [
+        (30, STACK_FRAME, 7, 3, 2),
+        (30, RUNNING_CALL, 7, 3, 2),
+        (30, SAMPLED, 7, 10, 1 | SAW_FROM_HERE),
+        (30, COLLECTED, 7, 8, 2 | COLLECTED_HERE),
+    ]
+    assert texts[2:] == ["crunch", "boss"]
+    assert sampler.end_wake(30, intern) == []
+    scene.emit((1, COLLECTED, 7, 8, 2))
+    assert scene.events == []
+
+
+@pytest.mark.parametrize(("short_of_ns", "count"), [(0, 2), (1, 0)])
+def test_that_only_long_wake_ups_of_which_there_is_a_sample_are_told(
+    sampler: SceneSampler, monkeypatch: pytest.MonkeyPatch, short_of_ns: int, count: int
+) -> None:
+    now_ns = 500
+    monkeypatch.setattr(scene_sampler, "monotonic_ns", lambda: now_ns)
+    frames = sampler._scene.frames
+
+    sampler.begin_wake()
+    sampler._scene.emit((1, COLLECTED, 7, 8, 2))
+    now_ns += LONG_NS
+    # What collects garbage without a look at the thread says nothing of it.
+    assert sampler.end_wake(9, lambda _text: 0) == []
+    assert (frames.began_ns, frames.ended_ns, frames.busy_ns, frames.index) == (
+        *(0, 500 + LONG_NS, LONG_NS, 1),
+    )
+
+    sampler.begin_wake()
+    sampler._scene.extend(((1, SAMPLED, 7, 10, 1), (1, SAMPLED, 7, 10, 1)))
+    now_ns += LONG_NS - short_of_ns
+    assert len(sampler.end_wake(9, lambda _text: 0)) == count
+    assert (frames.index, sampler._scene.events) == (2, [])
+
+
+def test_that_no_more_events_of_a_wake_up_are_kept_than_can_be_read(
+    sampler: SceneSampler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scene_sampler, "_MOST_EVENTS", 2)
+    sampler.begin_wake()
+    for _ in range(3):
+        sampler._scene.emit((1, COLLECTED, 7, 8, 2))
+        sampler._scene.extend(((1, SAMPLED, 7, 10, 1),))
+    assert len(sampler._scene.events) == 2
+
+
+def test_that_a_system_without_timer_files_has_another_alarm(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing() -> None:
+        raise AttributeError
+
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(scene_sampler, "_TimerFile", missing)
+    assert type(scene_sampler._alarm()) is scene_sampler._HeldLock
+    made = SimpleNamespace()
+    monkeypatch.setattr(scene_sampler, "_TimerFile", lambda: made)
+    alarm: object = scene_sampler._alarm()
+    assert alarm is made
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert not scene_sampler._alarm().put_off(1)
