@@ -6,6 +6,7 @@ import errno
 import os
 import socket
 import tempfile
+import time
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -199,3 +200,71 @@ def test_that_a_socket_that_cannot_be_made_is_told_and_leaves_no_folder(
     assert [each.fileno() for each in made] == [-1]
     assert list(Path(tempfile.gettempdir()).iterdir()) == []
     short.cleanup()
+
+
+def test_that_an_address_is_a_socket_of_this_host_or_none() -> None:
+    for address, family, target in (
+        ("unix:/a/b", socket.AF_UNIX, "/a/b"),
+        ("tcp:127.0.0.1:1", socket.AF_INET, ("127.0.0.1", 1)),
+        ("tcp:localhost:65535", socket.AF_INET, ("127.0.0.1", 65_535)),
+        ("tcp:[::1]:80", socket.AF_INET6, ("::1", 80)),
+    ):
+        found, told = connections._target_of(address)
+        with found:
+            assert (found.family, told) == (family, target)
+    for address in (
+        "unix:",
+        "unix:a\0b",
+        "127.0.0.1:80",
+        "tcp:127.0.0.1:",
+        "tcp:127.0.0.1:0",
+        "tcp:127.0.0.1:65536",
+        "tcp:127.0.0.1:000080",
+        "tcp:127.0.0.1:٣",
+        "tcp:127.0.0.1:8O",
+    ):
+        with pytest.raises(AttachError, match="is not an address"):
+            connections._target_of(address)
+    with pytest.raises(AttachError, match="“::2” is not this host"):
+        connections._target_of("tcp:[::2]:80")
+
+
+def test_that_a_connection_says_what_it_is_and_sends_small_messages_at_once() -> None:
+    with closing(Listener(is_tcp=True)) as by_port, closing(Listener()) as by_path:
+        assert (by_port.is_reachable, by_path.is_reachable) == (True, True)
+        for listener, text in ((by_port, "TCP on this host"), (by_path, "Unix socket")):
+            assert listener.accept() is None
+            near = dialled(listener.address)
+            far = listener.accept()
+            assert far is not None
+            with closing(near), closing(far):
+                assert {near.text, far.text} == {text}
+                assert (near.is_local, near.host, far.is_local) == (True, "", True)
+                for each in (near._socket, far._socket):
+                    assert not each.getblocking()
+                    if listener is by_port:
+                        assert each.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+                near.wake()
+                assert near.receive(60) == []
+                with pytest.raises(BlockingIOError):
+                    near._waker._reader.recv(1)
+                far.send(JSON, b"{}")
+                assert near.receive(60) == [(JSON, b"{}")]
+                assert near.receive(0) == []
+            assert near._socket.fileno() == near._waker.fileno() == -1
+        Path(by_path.address.removeprefix("unix:")).unlink()
+        assert not by_path.is_reachable
+
+
+def test_that_a_socket_is_left_over_only_after_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory(prefix="tl-") as short:
+        monkeypatch.setattr(tempfile, "tempdir", short)
+        place = Path(short, "timeline-inspector-a")
+        place.mkdir()
+        with socket.socket(socket.AF_UNIX) as killed:
+            killed.bind(str(place / "socket"))
+        made_s = place.stat().st_mtime
+        for age_s, is_left in ((connections._OLD_S - 1, True), (connections._OLD_S, False)):
+            monkeypatch.setattr(time, "time", lambda age_s=age_s: made_s + age_s)
+            connections._remove_left_over()
+            assert place.exists() is is_left
