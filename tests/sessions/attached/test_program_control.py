@@ -22,12 +22,13 @@ from inspector.events import EventLog
 from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.probe.adapters import KEEPS_TIME
 from inspector.sessions.attached.session import AttachedSession
-from inspector.sessions.attached.session_numbers import ROOT_ID
+from inspector.sessions.attached.session_numbers import ABOVE_PROGRAM, ROOT_ID
 from inspector.sessions.attached.target import (
     AttachedTarget,
     RemoteClock,
     RemoteFamily,
     RemoteSteps,
+    RemoteTransport,
 )
 from inspector.sessions.breakpoints.breakpoints import BreakpointHit, Breakpoints
 from inspector.sessions.session import SessionPhase
@@ -555,3 +556,101 @@ def test_that_a_held_program_goes_on_so_that_it_can_end(*, wants_hold: bool) -> 
     AttachedSession.end_program(session)
     assert done == [*([Run()] if wants_hold else []), "end"]
     assert session._is_ending
+
+
+def test_that_a_family_asks_whom_it_can_pause_and_resumes_what_it_paused() -> None:
+    def concerned(*, pauses: bool) -> list[int]:
+        return [clock_id for _, clock_id in family.concerned(pauses=pauses)]
+
+    able, unable = (SimpleNamespace(why_not=lambda *_, why=why: why) for why in ("", "no"))
+    clocks = {
+        5: SimpleNamespace(paused=False, pause_cause=0),
+        6: SimpleNamespace(paused=True, pause_cause=1),
+        7: SimpleNamespace(paused=True, pause_cause=3),
+        8: SimpleNamespace(paused=False, pause_cause=0),
+        9: SimpleNamespace(paused=True, pause_cause=3),
+    }
+    members = [(unable if clock_id in {8, 9} else able, clock_id) for clock_id in clocks]
+    target: Any = SimpleNamespace(
+        timeline=SimpleNamespace(clocks=clocks),
+        programs=SimpleNamespace(family=lambda clock_id: members if clock_id == 4 else []),
+    )
+    pauses = {3}
+    family = RemoteFamily(target, 4, pauses)
+    assert (concerned(pauses=True), concerned(pauses=False)) == ([5], [7])
+    pauses.clear()
+    assert concerned(pauses=False) == [6, 7]
+
+
+def test_that_a_clock_or_timer_is_reached_while_it_is_there() -> None:
+    family = ROOT_ID + ABOVE_PROGRAM
+    timers = {11}
+    target: Any = _bare(AttachedTarget)
+    target._sorter = SimpleNamespace(
+        timeline=SimpleNamespace(clocks={SERVER: 0, family: 0, SECOND: 0}, timers=timers)
+    )
+    target._family_pauses = set()
+    target.programs = SimpleNamespace(
+        of_clock=lambda clock_id: "game" if clock_id in {SERVER, SERVER + 1} else None,
+        own_clocks=lambda: [1],
+    )
+    reached = [
+        type(target.clock(each)) for each in (SERVER, SERVER + 1, SECOND, family, family + 1)
+    ]
+    none = type(None)
+    assert reached == [RemoteClock, none, none, RemoteFamily, none]
+    timer = target.timer(SERVER, 11, 0)
+    assert (timer.id, type(timer.clock)) == (11, RemoteClock)
+    assert [target.timer(*each, 0) for each in ((SERVER, 12), (SECOND, 11))] == [None, None]
+    assert target.scene is target
+
+
+def test_that_the_next_timer_is_stepped_to_by_its_program_and_for_its_time_by_others() -> None:
+    asked: list[tuple[object, ...]] = []
+    programs = [Held(name, lambda *given: asked.append(given[:3])) for name in "abc"]
+    clocks = list(zip(programs, (7, 8, 9), strict=True))
+    programs[2].why_not = lambda *_: "it cannot"  # type: ignore[method-assign]
+    steps = _bare(RemoteSteps)
+    steps._target = SimpleNamespace(
+        programs=SimpleNamespace(own_clocks=lambda: clocks), expect_answer=lambda: len, number=3
+    )
+    steps._until_next_ns = {7: 50, 8: 40}.get
+    steps.to_next_timer()()
+    assert asked == [
+        ("Program.step", 7, {"local_ns": 40, "cause": 3}),
+        ("Program.step", 8, {"to": "next_timer", "cause": 3}),
+    ]
+    asked.clear()
+    for each in programs:
+        each.is_stepping = False
+    steps.by(30)()
+    assert [each[2] for each in asked] == [{"local_ns": 30, "cause": 3}] * 2
+    for refusing in clocks[2:], []:
+        steps._target.programs.own_clocks = lambda refusing=refusing: refusing
+        with pytest.raises(CommandError, match=r"^(It cannot|No program is attached)\.$"):
+            steps.frames(1)
+
+
+def test_that_only_what_does_not_do_so_already_is_held_or_runs_on() -> None:
+    asked: list[tuple[object, ...]] = []
+    programs = [Held(name, lambda *given: asked.append(given[:3])) for name in "abc"]
+    programs[2].is_stepping = True
+    paused = {7: True, 8: False, 9: True}
+    target: Any = SimpleNamespace(
+        programs=SimpleNamespace(
+            own_clocks=lambda: list(zip(programs, paused, strict=True)), wants_hold=None
+        ),
+        timeline=SimpleNamespace(
+            clocks={each: SimpleNamespace(paused=is_paused) for each, is_paused in paused.items()}
+        ),
+        expect_answer=lambda: None,
+        number=3,
+    )
+    transport = RemoteTransport(target)
+    transport.hold()
+    assert asked == [("Clock.pause", each, {"cause": 3}) for each in (8, 9)]
+    assert target.programs.wants_hold
+    asked.clear()
+    transport.run()
+    assert asked == [("Clock.resume", each, {"cause": 3}) for each in (7, 9)]
+    assert not target.programs.wants_hold
