@@ -22,7 +22,8 @@ from inspector.sessions.attached.messages import (
     RuntimeMessage,
 )
 from inspector.sessions.attached.program import JoinedProgram
-from inspector.vocabulary import TIMER_FIRED
+from inspector.sessions.attached.session_numbers import ABOVE_PROGRAM, NUMBER_BITS, ROOT_ID
+from inspector.vocabulary import CLOCK_ADDED, CLOCK_ANCHORED, CLOCK_MOVED, TIMER_FIRED
 
 ACTIVE = AdapterMessage("python_time", "", "3.12", "active")
 FAILED = AdapterMessage("gevent", "gevent", "24.1", "failed", KEEPS_TIME)
@@ -254,3 +255,107 @@ def test_that_the_clock_of_a_program_on_another_host_is_named_with_the_host() ->
         assert translation.name == ("game/on pi" if host else "game")
         assert programs.by_number[index] is joined
     assert programs.file_stem == "game on pi"
+
+
+# ------------------------------------------------------------------ joined to others
+
+
+class _Joined:
+    """A program as those that have joined see it."""
+
+    def __init__(self, index: int, *, clock: int = 0, **has: object) -> None:
+        self.index, self.host, self.pid, self.parent_pid = index, "", 100 + index, 0
+        self.name = self.own_name = "game"
+        self.is_attached = True
+        self.translation = SimpleNamespace(
+            name="", above=ROOT_ID, top_clock_id=clock, family_id=1_000 + index, last_ns=5
+        )
+        vars(self).update(has)
+
+    def name_for_namesake(self, name: str) -> str:
+        return f"child of {self.name}" if name == self.own_name else ""
+
+
+def _programs() -> tuple[Any, list[tuple[int, ...]], Any]:
+    told: list[tuple[int, ...]] = []
+    timeline = SimpleNamespace(clocks={}, structure_version=1)
+    sorter: Any = SimpleNamespace(
+        timeline=timeline,
+        add=lambda *events: told.extend(events),
+        log=SimpleNamespace(intern=lambda text: 70 if text == "game with children" else 0),
+    )
+    return JoinedPrograms(sorter), told, timeline
+
+
+def test_that_clocks_of_attached_programs_are_found_once_for_each_structure() -> None:
+    programs, _, timeline = _programs()
+    first, second = (1 << NUMBER_BITS) + ROOT_ID + 3, (2 << NUMBER_BITS) + ROOT_ID + 4
+    family = (1 << NUMBER_BITS) + ROOT_ID + ABOVE_PROGRAM
+    programs.by_number = {1: _Joined(1), 2: _Joined(2)}
+    assert programs.own_clocks() == []
+    children = {ROOT_ID: [family, second], family: [first, first + 1], first: [first + 2]}
+    for each in (ROOT_ID, family, first, first + 1, second):
+        timeline.clocks[each] = SimpleNamespace(children=children.get(each, []))
+    assert programs.own_clocks() == []
+    timeline.structure_version = 2
+    found = programs.own_clocks()
+    one, two = programs.by_number.values()
+    assert found == [(one, first), (one, first + 1), (two, second)]
+    assert programs.own_clocks() is found
+    assert programs.family(family) == found[:2]
+    assert [programs.of_clock(each) for each in (second, family, 0)] == [two, None, None]
+    two.is_attached = False
+    programs.detach(two, "It has ended.")
+    assert programs.own_clocks() == found[:2]
+    assert two.ended == "It has ended."
+
+
+def test_that_a_child_is_put_beside_its_parent_below_a_clock_for_both() -> None:
+    programs, told, _ = _programs()
+    parent, child = _Joined(1), _Joined(2, parent_pid=101, clock=22)
+    programs.join(parent, 50)
+    programs.join(child, 50)
+    # The parent's clock is not known yet.
+    assert (child.name, child.translation.above, told) == ("child of game", ROOT_ID, [])
+    assert child.translation.name == "child of game"
+    parent.translation.top_clock_id = 11
+    strangers = [_Joined(3, parent_pid=101, host="there"), _Joined(4, parent_pid=102)]
+    for each in strangers:
+        programs.by_number[each.index] = each
+    programs.put_children_below(parent, 60)
+    assert [event[:3] for event in told[:-2]] == [
+        (60, CLOCK_ADDED, 1_001),
+        (60, CLOCK_ANCHORED, 1_001),
+    ]
+    assert told[0][3:] == (ROOT_ID, 70)
+    assert told[-2:] == [(60, CLOCK_MOVED, 11, 1_001, 0), (60, CLOCK_MOVED, 22, 1_001, 0)]
+    above = [each.translation.above for each in (parent, child, *strangers)]
+    assert above == [1_001, 1_001, ROOT_ID, ROOT_ID]
+    assert (parent.translation.last_ns, child.translation.last_ns) == (5, 60)
+    told.clear()
+    programs.put_children_below(parent, 70)
+    assert told == []
+    # A later one is below it from the beginning.
+    later = _Joined(5, parent_pid=101, own_name="tool", name="tool")
+    later.translation.last_ns = 90
+    programs.join(later, 80)
+    assert (later.translation.above, later.translation.last_ns, told) == (1_001, 90, [])
+    assert (later.name, later.translation.name) == ("tool", "")
+
+
+def test_that_a_child_that_dials_again_has_its_former_name_and_a_thread_none() -> None:
+    programs, _, _ = _programs()
+    programs.join(_Joined(1, pid=7), 0)
+    gone = _Joined(2, pid=8, parent_pid=7, is_attached=False)
+    thread = _Joined(3, pid=7, parent_pid=7)
+    programs.by_number |= {2: gone, 3: thread}
+    gone.name, thread.name = "game, child 1", "game, thread 1"
+    for has, name in (
+        ({"pid": 8}, "game, child 1"),
+        ({"pid": 8, "own_name": "tool"}, "game"),
+        ({"pid": 9}, "child of game"),
+        ({"pid": 7}, "child of game"),
+    ):
+        again = _Joined(4, parent_pid=7, **has)
+        programs.join(again, 0)
+        assert again.name == name, has
