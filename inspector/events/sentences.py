@@ -103,8 +103,15 @@ class _Describer:
             text = part.text
             if part.is_optional and any(self._is_nothing(*units[x]) for x in part.places):
                 text = part.instead
-            told.append(_PLACE.sub(lambda found: self._words(*units[found[1]]), text))
+            told.append(_PLACE.sub(lambda found: self._at_place(found, units), text))
         return "".join(told)
+
+    def _at_place(self, found: re.Match[str], units: dict[str, tuple[Unit, int]]) -> str:
+        article, place = found.groups()
+        words = self._words(*units[place])
+        if not article:
+            return words
+        return f"an {words}" if words[0] in "aeiou" else f"a {words}"
 
     def _is_nothing(self, unit: Unit, value: int) -> bool:
         if unit in _ZERO_IS_NOTHING:
@@ -181,10 +188,11 @@ class _Part:
     def __init__(self, text: str, *, is_optional: bool) -> None:
         self.is_optional = is_optional
         self.text, _, self.instead = text.partition("|") if is_optional else (text, "", "")
-        self.places = tuple(_PLACE.findall(self.text))
+        self.places = tuple(place for _, place in _PLACE.findall(self.text))
 
 
-_PLACE: Final = re.compile(r"\{(\w)\}")
+#: An article, which depends on the words behind it, and one of the three numbers.
+_PLACE: Final = re.compile(r"(\ba )?\{(\w)\}")
 _OPTIONAL: Final = re.compile(r"\[([^\]]*)\]")
 
 

@@ -495,12 +495,13 @@ class Timeline:
     def _on_clock_rate(self, at_ns: int, subject: int, a: int, b: int) -> None:
         clock = self.clocks[subject]
         clock.rate_n = a
-        if not clock.paused:
-            if a == 0:
-                clock.paused_since_ns = at_ns
-                clock.pause_cause = b
-            self._set_mapping(clock, at_ns, a)
-        self.mapping_version += 1
+        if clock.paused:
+            self.mapping_version += 1
+            return
+        if a == 0:
+            clock.paused_since_ns = at_ns
+            clock.pause_cause = b
+        self._set_mapping(clock, at_ns, a)
 
     def _on_clock_paused(self, at_ns: int, subject: int, a: int, _b: int) -> None:
         clock = self.clocks[subject]

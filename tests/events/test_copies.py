@@ -8,6 +8,7 @@ from typing import Any
 
 from inspector.events.log import packed
 from inspector.events.schema import SCHEMA, Unit
+from inspector.events.states import names_apart
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, EventKind, RawEvent, TimerKind
 from tests.events.recording.recorded_worlds import described
@@ -15,10 +16,11 @@ from tests.fuzz import rounds
 
 _STRINGS = ["", "a", "b", "c", "d"]
 _NUMBERS = (0, 1, 2, 3, 4)
+_FAR_NS = 2**62
 _RATES = (0, 1, RATE_DENOMINATOR // 2, RATE_DENOMINATOR, 3 * RATE_DENOMINATOR)
 _OF_UNIT = {
     Unit.RATE: _RATES,
-    Unit.LOCAL_DUE: (0, 3, 10**9, NEVER),
+    Unit.LOCAL_DUE: (0, 3, 10**9, _FAR_NS, -_FAR_NS, NEVER),
     Unit.LATENESS: (0, 7),
     Unit.PERIOD: (0, 5),
     Unit.TIMER_KIND: tuple(TimerKind),
@@ -53,17 +55,22 @@ def any_events(random: Random, count: int) -> list[RawEvent]:
         events.append((at_ns, int(kind), subject, a, b))
         if kind is EventKind.CLOCK_ADDED and subject not in anchored:
             anchored.add(subject)
-            events.append((at_ns, int(EventKind.CLOCK_ANCHORED), subject, 3, random.choice(_RATES)))
+            local_ns, rate = random.choice((3, _FAR_NS, -_FAR_NS)), random.choice(_RATES)
+            events.append((at_ns, int(EventKind.CLOCK_ANCHORED), subject, local_ns, rate))
     return events
 
 
-def seen(timeline: Timeline) -> dict[str, Any]:
+def versions(timeline: Timeline) -> tuple[int, ...]:
     members, tasks = timeline.members, timeline.tasks
+    return (
+        *(timeline.structure_version, timeline.mapping_version, timeline.timers_version),
+        *(members.structure_version, members.values_version, tasks.version),
+    )
+
+
+def seen(timeline: Timeline) -> dict[str, Any]:
     return described(timeline) | {
-        "versions": (
-            *(timeline.structure_version, timeline.mapping_version, timeline.timers_version),
-            *(members.structure_version, members.values_version, tasks.version),
-        ),
+        "versions": versions(timeline),
         "names": timeline.names_apart,
         "not fitting": timeline.misfits,
     }
@@ -103,6 +110,20 @@ def test_that_packed_events_are_folded_as_each_is() -> None:
         one_by_one.apply_all(events)
         at_once.apply_blocks([packed([*chain.from_iterable(events)])])
         assert seen(at_once) == seen(one_by_one)
+
+
+def test_that_an_event_changes_a_version_once() -> None:
+    for seed in rounds(12):
+        timeline = Timeline(_STRINGS)
+        timeline.skips_misfits = True
+        for event in any_events(Random(seed), 200):
+            before = versions(timeline)
+            timeline.apply_all([event])
+            # What is below a clock goes one after another.
+            if event[1] != EventKind.CLOCK_REMOVED:
+                changes = [now - then for now, then in zip(versions(timeline), before, strict=True)]
+                assert set(changes) <= {0, 1}, event
+            assert timeline.names_apart == names_apart(timeline.clocks)
 
 
 def test_that_timers_are_due_as_their_clocks_say() -> None:

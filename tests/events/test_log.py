@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 import inspector.events.log as log_module
 from inspector.events import EventLog
-from inspector.events.log import BYTES_PER_EVENT
+from inspector.events.log import BYTES_PER_EVENT, LogBatch
 from inspector.events.new_timers import events_of
 from inspector.events.sentences import describe
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import MARK, NEVER, EventKind, Field, RawEvent
 
 
@@ -81,7 +82,7 @@ def test_that_the_budget_is_kept_and_what_fell_off_is_counted_and_folded() -> No
     batch = log.read(0)
 
     assert len(log) <= 100
-    assert log.kept_bytes <= log.budget_bytes
+    assert log.kept_bytes == 40 * len(log) <= log.budget_bytes
     assert batch.lost == log.first == 250 - len(log)
     assert log.end == 250
     assert [mark.text for mark in log.base.marks] == [str(i) for i in range(log.first)]
@@ -132,6 +133,7 @@ def test_that_a_slice_holds_what_is_kept_between_two_cursors() -> None:
     edges=st.tuples(st.integers(-2, 300), st.integers(-2, 300)),
 )
 @example(steps=[15], budget=6, edges=(0, 99))
+@example(steps=[12], budget=60, edges=(1, 3))
 def test_that_packing_changes_nothing(
     steps: list[int], budget: int, edges: tuple[int, int]
 ) -> None:
@@ -201,7 +203,59 @@ def test_that_events_are_read_one_after_another_in_little_memory() -> None:
     assert most_bytes < 80 * len(events) / 2
 
 
+def test_that_what_was_read_last_is_read_again_at_no_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_module, "_MOST_KEPT", 3)
+    log = EventLog()
+    events = [_mark(log, str(at_ns), at_ns) for at_ns in range(5)]
+    for event in events:
+        log.append(event)
+    assert log.slice(1, 4) == events[1:4]
+    # More are not kept.
+    assert log.slice(0, 4) == events[:4]
+
+    monkeypatch.setattr(log, "numbers", None)
+
+    assert log.slice(1, 4) == events[1:4]
+    with pytest.raises(TypeError):
+        log.slice(0, 4)
+
+
+def test_that_events_that_are_read_in_blocks_are_packed_once() -> None:
+    log = EventLog()
+    for at_ns in range(13_000):
+        log.append((at_ns, MARK, 0, 0, 0))
+
+    blocks = list(log.blocks(0, log.end))
+
+    assert sum(map(len, blocks)) == 5 * 13_000
+    assert len(log._open) < 2 * 4_096 * 5
+    assert blocks[0] is log._blocks[0] is next(log.blocks(0, log.end))
+
+
+def test_that_a_log_holds_the_events_of_a_file_and_goes_on() -> None:
+    base = Timeline(["", "a"])
+    events = [(at_ns, MARK, 0, 1, 0) for at_ns in range(100, 9_000)]
+
+    held = EventLog.holding(["", "a"], events, 100, base)
+    exchanged = held.exchanged([n + 1 for n in held.numbers(100, 200)], base)
+
+    assert (held.first, held.end, held.base) == (100, 9_000, base)
+    assert held.read(0) == LogBatch(events, 9_000, 100)
+    assert [held.intern("a"), held.intern("b"), exchanged.intern("b")] == [1, 2, 2]
+    assert (exchanged.first, exchanged.end, exchanged.base) == (100, 200, base)
+    assert exchanged.slice(100, 101) == [(101, MARK + 1, 1, 2, 1)]
+    assert exchanged.budget_bytes == held.budget_bytes == 40 * 8_900
+    assert len(held._blocks) == 1
+    held.settle()
+    assert held.first == 100
+    held.append((9_000, MARK, 0, 1, 0))
+    held.settle()
+    assert held.first > 100
+    assert EventLog.holding([""], [], 0, base).budget_bytes == 40
+
+
 def test_that_a_log_needs_room() -> None:
+    assert EventLog(budget_bytes=1).budget_bytes == 1
     with pytest.raises(ValueError, match="above 0"):
         EventLog(budget_bytes=0)
 

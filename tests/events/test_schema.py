@@ -222,6 +222,63 @@ def test_that_every_field_reads_as_a_sentence(field: Field, value: int) -> None:
             *(EventKind.TIMER_FIRED, 7, 2 * _MS, 3_000 * _MS),
             "timer 7 fired 2.00 ms late; due again at local 00:03.000",
         ),
+        (EventKind.TIMER_ORIGIN, 7, 2, 0, "timer 7 is a timeout, set at boss"),
+        (EventKind.TIMER_ORIGIN, 7, 0, 1, "timer 7 is an interval"),
+        (EventKind.TIMER_CLEARED, 7, 2, 3, "timer 7 cleared at boss by command 3"),
+        (EventKind.TIMER_CLEARED, 7, 0, 0, "timer 7 cleared"),
+        (
+            *(EventKind.FRAME_SHARES, 3 << 32 | 4, 5 << 32 | 6, 7 * _MS),
+            (
+                "since the previous frame: callbacks 3.00 µs, inspector 4.00 µs, "
+                "garbage collection 5.00 µs, host late 6.00 µs, idle 7.00 ms"
+            ),
+        ),
+        (
+            *(EventKind.LOOP_PHASE_ENDED, 2, 5 << 4 | 1, 2 * _MS),
+            "clock 2: frame 5: before update took 2.00 ms",
+        ),
+        (EventKind.SCENE, 0, 1, 0, "scene loaded: game"),
+        (EventKind.SCENE, 2, 1, 0, "scene loaded: game (reload 2)"),
+        (EventKind.COMMAND, 3, 1, 2, "command 3: game - refused: boss"),
+        (EventKind.COMMAND_CONTEXT, 2, 0, 2, "requested by boss for clock 2"),
+        (EventKind.READING, Reading.SYNCED, 5, 0, "caught up with the source"),
+        (EventKind.MEMBER_ADDED, 3, 0, 1, "member 3 “game” added"),
+        (EventKind.MEMBER_ORIGIN, 3, 2, MemberKind.UPDATE, "member 3 is an update on clock 2"),
+        (EventKind.MEMBER_SET, 4, Field.CALLS_LEFT, 0, "member 4: calls left 0"),
+        (EventKind.MEMBER_SET, 4, Field.CALLS_LEFT, -1, "member 4: no call limit"),
+        (EventKind.MEMBER_SET, 4, Field.PAUSED, 3, "member 4: paused by command 2"),
+        (EventKind.RUNNING_CALL, 2, 0, 1, "clock 2 runs a task"),
+        (
+            EventKind.OTHER_THREAD,
+            2,
+            _MS,
+            0,
+            "clock 2: another thread used 1.00 ms of processor time",
+        ),
+        (
+            *(EventKind.SAMPLED, 2, 5 * _MS, 1 << 16 | 3 << 8),
+            "clock 2 sampled: sample 2 of the turn, 3 frames deep, for 5.00 ms",
+        ),
+        (
+            *(EventKind.SAMPLED, 2, 5 * _MS, 1 << 16 | 3 << 8 | vocabulary.SAW_END),
+            "clock 2 sampled: the end of the turn, for 5.00 ms",
+        ),
+        (
+            *(EventKind.SAMPLED, 2, 5 * _MS, vocabulary.SAW_BETWEEN_TURNS),
+            "clock 2 sampled: between two turns, for 5.00 ms",
+        ),
+        (
+            *(EventKind.COLLECTED, 2, 5 * _MS, 2 | vocabulary.COLLECTED_HERE),
+            "garbage of generation 2 collected in 5.00 ms",
+        ),
+        (
+            *(EventKind.COLLECTED, 2, _MS, 1 | 12 << vocabulary.COLLECTING_LINE_SHIFT),
+            "garbage of generation 1, as line 12 asks, collected in 1.00 ms",
+        ),
+        (EventKind.TASK_ADDED, 4, 2, 0, "task 4 is on clock 2"),
+        (EventKind.TASK_AT, 4, 1, 2, "task 4 is at game, in boss"),
+        (EventKind.TASK_AT, 4, 0, 0, "task 4 is at a line that is not known"),
+        (EventKind.TASK_AWAITED, 4, 0, 2, "task 4 is waited for (2 in all)"),
         (EventKind.TICKS_MISSED, 7, 1, 0, "timer 7 skipped 1 tick"),
         (EventKind.TICKS_MISSED, 7, 2, 0, "timer 7 skipped 2 ticks"),
         (

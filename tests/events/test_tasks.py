@@ -13,6 +13,7 @@ from inspector.events.recording import open_recording
 from inspector.events.tasks import TaskState, task_tree
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import (
+    CLOCK_REMOVED,
     SAW_END,
     TASK_ADDED,
     TASK_AT,
@@ -81,6 +82,14 @@ def test_that_no_task_is_known_once_nobody_asks() -> None:
     program.log.append((20 * MS, TASKS_TOLD, PROGRAM, 0, 0))
     tasks = state_of(program).tasks
     assert (tasks.by_id, tasks.told_ns) == ({}, {})
+
+
+def test_that_no_task_is_known_of_a_clock_that_is_gone() -> None:
+    for gone, told_ns in ((LOOP, {PROGRAM: 10 * MS}), (PROGRAM, {})):
+        program = told()
+        program.log.append((20 * MS, CLOCK_REMOVED, gone, 0, 0))
+        tasks = state_of(program).tasks
+        assert (tasks.by_id, tasks.told_ns) == ({}, told_ns)
 
 
 def test_that_a_recording_keeps_the_tasks_of_each_instant(tmp_path: Path) -> None:
