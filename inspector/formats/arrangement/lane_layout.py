@@ -93,7 +93,6 @@ class LaneLayout:
         self._sheet = sheet
         self._sparse: dict[tuple[LaneWindow, _Look], list[_Stretch]] = {}
         self._hollow: list[tuple[int, int, int, int]] = []
-        self._edges: tuple[LaneWindow | None, NDArray[np.int64]] = (None, np.zeros(0, np.int64))
 
     @property
     def _background(self) -> str:
@@ -234,7 +233,7 @@ class LaneLayout:
     def _dense_instants(
         self, instants: Instants, window: LaneWindow, row: Row, token: str, late_ns: int
     ) -> None:
-        places = instants.before(self._edges_of(window))
+        places = instants.before(window.instants())
         levels = _density_levels(np.diff(places))
         colors = density_colors(token, self._sheet.colors)
         has_late = late_ns and instants.highest >= late_ns
@@ -275,7 +274,7 @@ class LaneLayout:
         # Slices beyond this number are only part of the density behind the others.
         shown, count = spans.overlapping(window.low, window.high, _MOST_SLICES)
         if count > window.width * _DENSE_INSTANTS:
-            levels = _density_levels(np.diff(spans.before(self._edges_of(window))))
+            levels = _density_levels(np.diff(spans.before(window.instants())))
             colors = density_colors("bar", self._sheet.colors)
             inner = row.inner(_PAD)
             self._sheet.columns(_Layer.DENSE, window.left, inner, levels[np.newaxis, :], colors)
@@ -309,7 +308,7 @@ class LaneLayout:
     def levels(self, levels: Levels, window: LaneWindow, row: Row) -> None:
         """Lay out the values of a counter as an area from 0, the highest of each column."""
         inner, sheet = row.inner(_PAD), self._sheet
-        edges = self._edges_of(window)
+        edges = window.instants()
         values = levels.highest(edges)
         is_there = np.isfinite(values) & (edges[:-1] <= window.present_ns)
         xs, values = window.left + np.flatnonzero(is_there), values[is_there]
@@ -396,12 +395,6 @@ class LaneLayout:
         xs = window.left + np.flatnonzero(changes > 1)
         rects = pixel_rects(xs, inner.top, xs + 1, inner.top + 2)
         self._sheet.rects(_Layer.DENSE + 1, self._sheet.colors["text"], rects)
-
-    def _edges_of(self, window: LaneWindow) -> NDArray[np.int64]:
-        """Return the instants at the edges of pixels; shared by all lanes of a picture."""
-        if self._edges[0] != window:
-            self._edges = (window, window.instants())
-        return self._edges[1]
 
 
 def records_in_view(instants: Instants, window: LaneWindow) -> tuple[int, int, int] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -102,15 +103,22 @@ class LaneWindow(Struct, frozen=True):
         return self.low + (x - self.left - _NUDGE) * self.per_pixel
 
     def instants(self, per_pixel: int = 1) -> NDArray[np.int64]:
-        """Return the instants at the edges of pixels, or of equal parts of them."""
-        count = self.width * per_pixel + 1
-        if self.bends is None:
-            found = np.linspace(self.low, self.high, count)
-        else:
-            places = np.arange(count) / per_pixel
-            found = np.interp(places, self.bends.places, self.bends.instants)
-        instants: NDArray[np.int64] = found.astype(np.int64)
-        return instants
+        """Return the instants at the edges of pixels, or of equal parts of them; not writable."""
+        return _instants(self, per_pixel)
+
+
+@lru_cache(maxsize=8)
+def _instants(window: LaneWindow, per_pixel: int) -> NDArray[np.int64]:
+    """Return instants; kept, since many lanes of a picture want the same."""
+    count = window.width * per_pixel + 1
+    if window.bends is None:
+        found = np.linspace(window.low, window.high, count)
+    else:
+        places = np.arange(count) / per_pixel
+        found = np.interp(places, window.bends.places, window.bends.instants)
+    instants: NDArray[np.int64] = found.astype(np.int64)
+    instants.flags.writeable = False
+    return instants
 
 
 def _between(xs: NDArray[np.float64], low: int, high: int) -> NDArray[np.float64]:
