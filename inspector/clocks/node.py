@@ -307,7 +307,8 @@ class ClockNode:
             above.queue.cancelled()
             clock.wake = None
             clock._armed_ns = NEVER
-            if head is not None and expected is not None:
+            if expected is not None:
+                assert head is not None
                 clock._armed_ns = head[0]
                 clock.wake = entry = (*expected, clock)
                 above.queue.push_entry(entry)

@@ -303,6 +303,7 @@ def test_that_nothing_is_the_inverse_of_nothing() -> None:
 
     assert (found.before, found.after, found.share) == (None, 250.0, None)
     assert (found.low, found.high) == (-1.0, None)
+    assert (found.verdict, found.interval_text) == (Verdict.CANNOT_TELL, "")
 
 
 def difference(metric: str, share: float | None, width: float | None = 0.01) -> Difference:

@@ -139,6 +139,7 @@ def test_that_the_highest_value_of_two_groups_and_more_is_found_by_its_group(
     column[start + 1] = 1_000
 
     assert pyramid.index_of_maximum(column, start, stop) == (start + 1 if is_direct else stop - 1)
+    assert pyramid.index_of_maximum(column[60:], 62, 70, first=60) == 69
 
 
 def test_that_the_first_of_equal_values_counts_whatever_part_of_a_stretch_it_is_in() -> None:

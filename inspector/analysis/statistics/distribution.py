@@ -65,12 +65,12 @@ class Distribution:
         """Return the values that these percentages do not exceed (nearest rank, type 1)."""
         shares = np.asarray(percents, dtype=np.float64) / 100
         ranks = np.ceil(shares * self._length - 1e-9).astype(np.int64) - 1
-        return self.of_ranks(np.clip(ranks, 0, self._length - 1))
+        return self.of_ranks(np.maximum(ranks, 0))
 
     def quantiles_8(self, shares: ArrayLike) -> NDArray[np.float64]:
         """Return quantiles that are interpolated, as :func:`.frame_series.quantile_8` does."""
         wanted = np.asarray(shares, dtype=np.float64)
-        places = np.clip((self._length + 1 / 3) * wanted + 1 / 3 - 1, 0, self._length - 1)
+        places = np.maximum((self._length + 1 / 3) * wanted + 1 / 3 - 1, 0)
         lower = np.floor(places).astype(np.int64)
         both = self.of_ranks(np.concatenate((lower, np.minimum(lower + 1, self._length - 1))))
         below, above = np.split(both.astype(np.float64), 2)

@@ -170,7 +170,7 @@ def quantile_8(
 def _between(
     ordered: NDArray[np.float64], place: float, of: Callable[[float], float] = float
 ) -> float:
-    place = min(max(place, 0.0), len(ordered) - 1.0)
+    place = max(place, 0.0)
     lower = int(place)
     low, high = of(float(ordered[lower])), of(float(ordered[min(lower + 1, len(ordered) - 1)]))
     return low + (place - lower) * (high - low)
