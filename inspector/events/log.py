@@ -253,7 +253,7 @@ class EventLog:
         blocks = min(-(-surplus // _BLOCK), len(self._blocks))
         dropped = blocks * _BLOCK
         if dropped < surplus:
-            dropped += min(surplus - dropped + spare, len(self._open) // WIDTH)
+            dropped = surplus + spare
         self.base.apply_blocks(self.blocks(self._first, self._first + dropped))
         del self._blocks[:blocks]
         # In place, because ``append`` is bound to this list.

@@ -88,6 +88,20 @@ def test_that_the_budget_is_kept_and_what_fell_off_is_counted_and_folded() -> No
     assert [mark.text for mark in log.base.marks] == [str(i) for i in range(log.first)]
 
 
+@pytest.mark.parametrize(("most", "left"), [(1, 0), (4, 3), (80, 70), (100, 88)])
+def test_that_an_eighth_of_a_full_log_is_dropped_at_once(most: int, left: int) -> None:
+    log = EventLog(most * BYTES_PER_EVENT)
+    for at_ns in range(most):
+        log.append(_mark(log, "", at_ns))
+        log.settle()
+    assert len(log) == most
+
+    log.append(_mark(log, "", most))
+    log.settle()
+
+    assert len(log) == left
+
+
 def test_that_nothing_has_to_be_saved_before_a_log_is_full() -> None:
     log = EventLog(budget_bytes=8 * BYTES_PER_EVENT)
     saved: list[int] = []
@@ -134,12 +148,15 @@ def test_that_a_slice_holds_what_is_kept_between_two_cursors() -> None:
 )
 @example(steps=[15], budget=6, edges=(0, 99))
 @example(steps=[12], budget=60, edges=(1, 3))
+@example(steps=[12], budget=60, edges=(1, 10))
+@example(steps=[8, 30, 1, 1, 1], budget=9, edges=(0, 99))
 def test_that_packing_changes_nothing(
     steps: list[int], budget: int, edges: tuple[int, int]
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(log_module, "_BLOCK", 4)
         patch.setattr(log_module, "_BLOCK_NUMBERS", 4 * 5)
+        patch.setattr(log_module, "_PORTION", 4 * 2)
         log = EventLog(budget * BYTES_PER_EVENT)
         everything: list[RawEvent] = []
         for step in steps:
@@ -150,6 +167,7 @@ def test_that_packing_changes_nothing(
                 everything.append(event)
                 log.append(event)
             log.settle()
+            assert len(log._open) < 2 * 4 * 5
             # What was packed is dropped by the block.
             assert min(len(everything), budget - max(3, budget // 8)) <= len(log) <= budget
         start, end = edges
@@ -255,7 +273,6 @@ def test_that_a_log_holds_the_events_of_a_file_and_goes_on() -> None:
 
 
 def test_that_a_log_needs_room() -> None:
-    assert EventLog(budget_bytes=1).budget_bytes == 1
     with pytest.raises(ValueError, match="above 0"):
         EventLog(budget_bytes=0)
 
