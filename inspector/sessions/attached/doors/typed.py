@@ -47,7 +47,7 @@ class TypedProgram:
             return door_of_process(int(word[:_PID_DIGITS]), self.grant)
         if urlsplit(word).scheme in {"http", "https", "file"}:
             return Browser(word, self.hold, self.grant)
-        folder = expanded(self.folder) if self.folder.strip() else None
+        folder = expanded(self.folder.strip()) if self.folder.strip() else None
         if folder is not None and not folder.is_dir():
             message = f"There is no folder {folder}."
             raise AttachError(message)

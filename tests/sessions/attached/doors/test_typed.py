@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -76,3 +77,62 @@ def test_that_a_program_may_be_on_another_host(host: str, expected: Host) -> Non
 def test_that_a_program_on_another_host_needs_a_command_line() -> None:
     with pytest.raises(AttachError, match="Type the command line"):
         TypedProgram(" ", host="web-1").door()
+
+
+def test_that_a_command_is_completed_by_what_the_words_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Launch, "program", lambda _launch: "found")
+    found = {"python": "/b/python", "python3": "/b/python3"}
+    monkeypatch.setattr(shutil, "which", found.get)
+    for name in ("a.py", "b.pyw", "c.mjs", "run.py", "run.js", "a.htm"):
+        (tmp_path / name).touch()
+        (tmp_path / name).chmod(0o755 if name.startswith("run") else 0o644)
+    monkeypatch.setenv("HOME", "/home/me")
+    for command, words in (
+        ("a.py 1", "/b/python3 a.py 1"),
+        ("b.pyw", "/b/python3 b.pyw"),
+        ("-m game", "/b/python3 -m game"),
+        ("c.mjs", "node c.mjs"),
+        # These start by themselves, or are not there.
+        ("run.py", "run.py"),
+        ("run.js", "run.js"),
+        ("none.py", "none.py"),
+        ("none.html", "none.html"),
+        ("'a b' ~/c", "a b ~/c"),
+        ("~/game", "/home/me/game"),
+        ("python a.py", "python a.py"),
+        ("٣", "٣"),
+        ("ftp://a", "ftp://a"),
+    ):
+        typed = TypedProgram(command, f" {tmp_path} ", hold=True, grant="step")
+        door = typed.door()
+        assert isinstance(door, Launch)
+        assert " ".join(door.argv) == words
+        assert (door.folder, door.hold, door.grant) == (tmp_path, True, "step")
+    page = TypedProgram("a.htm", str(tmp_path), hold=True, grant="step").door()
+    assert page == Browser(str(tmp_path / "a.htm"), hold=True, grant="step")
+    for left, python in ((["python"], "/b/python"), ([], sys.executable)):
+        found = {each: f"/b/{each}" for each in left}
+        monkeypatch.setattr(shutil, "which", found.get)
+        assert TypedProgram("-m game").door() == Launch((python, "-m", "game"))
+    with pytest.raises(AttachError, match=r"There is no folder .*none\.$"):
+        TypedProgram("a.py", str(tmp_path / "none")).door()
+    for command, told in (("'a", "never closed"), (" ", "Type the command line")):
+        with pytest.raises(AttachError, match=told):
+            TypedProgram(command).door()
+
+
+def test_that_a_script_on_another_host_is_run_by_a_python_there() -> None:
+    for command, interpreter, words in (
+        ("a.py 1", "", "python3 a.py 1"),
+        ("b.pyw", "", "python3 b.pyw"),
+        ("-m game", "", "python3 -m game"),
+        ("-m game", "pypy3", "pypy3 -m game"),
+        ("python a.py", "pypy3", "pypy3 a.py"),
+        ("python a.py", "", "python a.py"),
+        ("game a.py", "pypy3", "game a.py"),
+    ):
+        door = TypedProgram(command, "", interpreter, grant="step", host="pi").door()
+        expected = Launch(tuple(words.split()), None, grant="step")
+        assert door == OnHost(Host.by_ssh("pi"), expected)
