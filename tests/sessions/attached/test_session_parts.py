@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, deque
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -32,6 +33,7 @@ from inspector.vocabulary import (
     TRANSPORT,
     Mode,
 )
+from tests.sessions.attached.fake_probe import DryServer, Hand
 from tests.sessions.attached.played_session import LINK, do, played_opened, played_program
 
 #: The clock above a program and its children.
@@ -500,3 +502,43 @@ def test_that_why_a_program_cannot_be_followed_is_told_with_the_way_in() -> None
     assert do("_why_no_probe", session, played_opened(pid=5)) == told
     assert do("_why_no_probe", session, played_opened(pid=5, note="Ask.")) == f"{told} Ask."
     assert do("_why_no_probe", session, played_opened(pid=7, note="Ask.")) == ""
+
+
+def test_that_a_session_begins_with_its_own_clock_while_its_door_opens() -> None:
+    def open_door(acceptor: object) -> Any:  # noqa: ANN401 - what is behind it
+        opening.append((acceptor, threading.current_thread()))
+        if is_shut:
+            message = "There is none."
+            raise AttachError(message)
+        return played_opened(pid=7)
+
+    for is_shut in (False, True):
+        opening: list[tuple[object, threading.Thread]] = []
+        woken: list[object] = []
+        hand = Hand()
+        server = DryServer(hand)
+        server.on_news = partial(woken.append, True)
+        door: Any = SimpleNamespace(title="server", open=open_door)
+        session = AttachedSession(door, hand, server)
+        session._opener.join(10)
+        assert [(acceptor, thread.daemon) for acceptor, thread in opening] == [(server, True)]
+        assert woken == [True]
+        assert (session.pid, str(session.opening_problem)) == (
+            (None, "There is none.") if is_shut else (7, "None")
+        )
+        phase = SessionPhase.FAILED if is_shut else SessionPhase.WAITING
+        assert session.status.phase is phase
+        assert repr(session) == f"<AttachedSession server {phase.value}>"
+        hand.advance(100)
+        session.refresh()
+        clocks = session.timeline.clocks.values()
+        assert [(each.id, each.name) for each in clocks] == [(ROOT_ID, "session")]
+        assert session.annotations.keep == session.recorder.record_annotations
+        assert session.undoing is session._target.undoing
+        about = [session.expects_news, session.is_running, session.waits]
+        assert about == [True, False, False]
+        assert (session.file_stem, session.source_label) == ("attached", "server")
+        assert (session.frames_of, session.frames_run, session.loops) == (0, 0, ())
+        session._finish("It is over.", 5)
+        assert not session.expects_news
+        session.close()
