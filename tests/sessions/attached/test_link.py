@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from types import SimpleNamespace
 from typing import Any
 
@@ -560,6 +561,7 @@ def test_that_a_server_that_is_closed_leaves_no_thread_and_no_socket() -> None:
     assert server.tcp_address == server.tcp_address != server.address
     assert server.address.startswith("unix:")
     assert server.is_reachable
+    assert server._thread.daemon
     assert server.processes() == set()
     said: list[str] = []
     joined: list[float] = []
@@ -569,6 +571,12 @@ def test_that_a_server_that_is_closed_leaves_no_thread_and_no_socket() -> None:
     thread: Any = SimpleNamespace(join=lambda *, timeout: joined.append(timeout))
     server._links[link] = thread
     server.on_news = lambda: said.append("news")
+    ran: list[object] = []
+    served: Any = _Link()
+    served.run = lambda **how: ran.append((threading.current_thread().daemon, how))
+    assert server._start(served, dials=True, token="", is_shaken=False)
+    server._links.pop(served).join()
+    assert ran == [(True, {"dials": True, "token": "", "is_shaken": False})]
     server.close("enough")
     server.put(Notification(link, "a", {}), 5)
     server.close("again")

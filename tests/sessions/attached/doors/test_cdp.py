@@ -84,6 +84,8 @@ class StandIn:
     def adopt(self, connection: ProbeConnection, *, dials: bool, token: str = "") -> None:
         assert not dials
         assert not token
+        thread = threading.current_thread()
+        assert thread.daemon or thread is threading.main_thread()
         self.adopted.put(connection)
 
 
@@ -91,6 +93,7 @@ def test_that_an_answer_comes_to_the_request_it_belongs_to() -> None:
     debugger = Scripted()
     debugger.answers = lambda message: {"method": message["method"]}
     connection = Cdp(debugger, lambda *_: None)
+    assert connection._thread.daemon
     assert connection.call("A.b") == {"method": "A.b"}
     assert connection.call("C.d", {"x": 1}, "session") == {"method": "C.d"}
     expected = {"id": 2, "method": "C.d", "params": {"x": 1}, "sessionId": "session"}

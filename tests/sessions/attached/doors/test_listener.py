@@ -9,7 +9,8 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
-from typing import cast
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from websockets.exceptions import WebSocketException
@@ -17,7 +18,8 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
 from inspector.errors import AttachError
-from inspector.probe.wire import packed_json, unpacked_json
+from inspector.probe.wire import EVENTS, JSON, packed_json, unpacked_json
+from inspector.sessions.attached.connections import ConnectionClosedError
 from inspector.sessions.attached.doors.listener import OpenedListener, PageListener
 from inspector.sessions.attached.link import ProbeLink, ProbeServer
 from tests.fuzz import rounds
@@ -235,3 +237,120 @@ class EndedLink:
 
     def end(self, reason: str) -> None:
         pass
+
+
+# ------------------------------------------------------------------- with stand-ins
+
+
+class _Page:
+    """A page that has sent some messages and may be gone."""
+
+    def __init__(self, *messages: object) -> None:
+        self.messages = list(messages)
+        self.heard: list[str] = []
+        self.is_gone = False
+
+    def __iter__(self) -> Iterator[object]:
+        yield from self.messages
+        if self.is_gone:
+            raise OSError
+
+    def send(self, text: str) -> None:
+        if self.is_gone:
+            raise OSError
+        self.heard.append(text)
+
+    def close(self) -> None:
+        self.heard.append("closed")
+
+
+def _listening() -> Any:  # noqa: ANN401 - a listener without a server
+    listening: Any = OpenedListener.__new__(OpenedListener)
+    listening._errors = (OSError,)
+    listening._room = threading.Semaphore(1)
+    listening._strangers = threading.Semaphore(2)
+    listening._leaving = threading.Lock()
+    listening._place = threading.local()
+    return listening
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_that_a_page_talks_to_the_session_until_it_is_closed(*, is_gone: bool) -> None:
+    def adopt(connection: Any, **how: object) -> None:  # noqa: ANN401 - a connection
+        assert threading.current_thread().daemon
+        connections.append((connection, how))
+        has_come.set()
+
+    connections: list[tuple[Any, dict[str, object]]] = []
+    has_come = threading.Event()
+    listening = _listening()
+    listening._acceptor = SimpleNamespace(adopt=adopt)
+    listening._place.left = left = threading.Event()
+    listening._strangers.acquire()
+    page = _Page("é", b"\0\1")
+    page.is_gone = is_gone
+    listening._talk(page)
+    assert has_come.wait(10)
+    ((connection, how),) = connections
+    assert how == {"dials": False}
+    assert left.wait(10)
+    assert connection.text == "WebSocket"
+    assert connection.receive(0) == [(JSON, "é".encode()), (EVENTS, b"\0\1")]
+    with pytest.raises(ConnectionClosedError, match="the page was closed"):
+        connection.receive(0)
+    send = listening._sender(page)
+    send(JSON, "ü".encode())
+    send(EVENTS, b"x")
+    assert page.heard == ([] if is_gone else ["ü"])
+    # There is room again; a page for which there is none is left alone.
+    assert listening._room.acquire(blocking=False)
+    listening._talk(page)
+    assert len(connections) == 1
+
+
+def test_that_a_stranger_has_a_place_until_it_is_known_or_gone() -> None:
+    listening = _listening()
+    served: list[object] = []
+
+    def free() -> int:
+        return int(listening._strangers._value)
+
+    meet = listening._meet(lambda *given: served.append((given, free())))
+    connected = _Page()
+    meet(connected, "here")
+    assert (served, free()) == ([((connected, "here"), 1)], 2)
+    # Known before it is gone, it leaves its place once.
+    left = threading.Event()
+    listening._strangers.acquire()
+    listening._acceptor = SimpleNamespace(adopt=lambda *_, **__: None)
+    listening._adopt(connected, left)
+    listening._leave(left)
+    assert free() == 2
+    threads = {threading.current_thread(), None}
+    listening._server = SimpleNamespace(handler_threads=threads)
+    for _ in range(2):
+        listening._strangers.acquire()
+    meet(connected, "here")
+    assert (len(served), connected.heard, threads) == (1, ["closed"], {None})
+
+    def refuse(*_: object, **_how: object) -> None:
+        raise AttachError("no")
+
+    listening._acceptor = SimpleNamespace(adopt=refuse)
+    listening._adopt(connected, threading.Event())
+    assert free() == 0
+
+
+def test_that_a_door_for_pages_is_called_by_its_port_and_closed_at_the_end(
+    acceptor: ProbeServer,
+) -> None:
+    titles = [PageListener(each).title for each in (0, 80)]
+    assert titles == ["pages that dial", "pages that dial port 80"]
+    opened = PageListener().open(acceptor)
+    serving = [each for each in threading.enumerate() if each.name == "attach: pages"]
+    assert all(each.daemon for each in serving)
+    told = (opened.title, opened.pid, opened.poll(), opened.problem(), opened.may_bring_more())
+    assert told == ("pages that dial", None, None, "", True)
+    assert f'url: "{opened.url}", token: "{acceptor.token}"' in opened.note
+    opened.end()
+    assert opened._server.socket.fileno() == -1
