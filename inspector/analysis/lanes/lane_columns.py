@@ -34,7 +34,7 @@ def found_in(
     """Return the places of ascending instants in a column that has few values between them."""
     first = bisect_left(column, int(instants_ns[0]))
     last = bisect_right(column, int(instants_ns[-1]))
-    return first + np.searchsorted(view_of(column)[first:last], instants_ns, side)
+    return first + view_of(column)[first:last].searchsorted(instants_ns, side)
 
 
 class Instants:

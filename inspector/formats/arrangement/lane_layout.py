@@ -234,7 +234,8 @@ class LaneLayout:
         self, instants: Instants, window: LaneWindow, row: Row, token: str, late_ns: int
     ) -> None:
         places = instants.before(window.instants())
-        levels = _density_levels(np.diff(places))
+        # For each of many lanes, np.diff() would take four times as long.
+        levels = _density_levels(places[1:] - places[:-1])
         colors = density_colors(token, self._sheet.colors)
         has_late = late_ns and instants.highest >= late_ns
         if has_late:
