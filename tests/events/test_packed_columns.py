@@ -45,6 +45,13 @@ def test_that_few_wide_entries_do_not_make_the_others_wide(usual: int, width: in
     assert unpack(packed, 1, 100).tolist() == column.tolist()
 
 
+def test_that_entries_are_odd_only_where_that_takes_fewer_bytes() -> None:
+    column = np.array([[2**40, 0, 1]], np.int64)
+
+    # An odd entry and three of 4 bytes would take as much.
+    assert pack(column)[8:] == bytes([8]) + bytes(7) + column.tobytes()
+
+
 def test_that_instants_are_kept_as_steps() -> None:
     evenly = 2**40 + 255 * np.arange(100)
     with_gap = evenly + 2**40 * (np.arange(100) > 50)
@@ -81,6 +88,8 @@ def test_that_columns_are_the_same_bytes_on_every_machine() -> None:
 def test_that_a_number_of_entries_that_is_never_written_is_refused(count: int) -> None:
     with pytest.raises(ValueError, match="invalid number of entries"):
         unpack(pack(np.array([[7, 7]], np.int64)), 1, count)
+    with pytest.raises(ValueError, match="buffer is smaller"):
+        unpack(b"", 1, 2**24)
 
 
 def test_that_no_entries_are_read() -> None:

@@ -66,7 +66,7 @@ def fill_block(block: Block, numbers: Numbers, first: int) -> None:
         if not isinstance(some, array):
             some = array("q", [min(max(value, _LOW), _HIGH) for value in some])
         found = np.frombuffer(some, np.int64)
-    block[:] = found.reshape(-1, EVENT_COLUMNS).T
+    block[:] = found.reshape(count, EVENT_COLUMNS).T
 
 
 def events_of(block: Block) -> list[RawEvent]:
@@ -79,14 +79,15 @@ def pack(block: Block) -> bytes:
     lows, highs = block.min(axis=1).tolist(), block.max(axis=1).tolist()
     for number, (column, least, most) in enumerate(zip(block, lows, highs, strict=True)):
         width = _width(most - least)
+        head[number] = (least, width, 0, 0, 0)
+        if not width:
+            continue
         # Differences beyond 63 bits wrap round, and back when they are read.
-        entries = column - np.int64(least) if width and least else column
+        entries = column - np.int64(least) if least else column
         if width == _WIDTHS[-1]:
             head[number] = (least, *_add_wide(parts, entries))
         else:
-            head[number] = (least, width, 0, 0, 0)
-            if width:
-                parts.append(entries.astype(f"<u{width}").data)
+            parts.append(entries.astype(f"<u{width}").data)
     parts[0] = head.tobytes()
     return b"".join(parts)
 
@@ -109,7 +110,7 @@ def _add_wide(
         width, is_odd, odd, size = narrower, exceeds, found, needed
     if width:
         parts.append(entries.astype(f"<u{width}").data)
-    if is_odd is not None and odd:
+    if is_odd is not None:
         places = np.flatnonzero(is_odd)
         parts += [places.astype("<u4").data, entries[places].astype("<i8").data]
     return width, is_steps, 0, odd

@@ -24,7 +24,7 @@ from inspector.events.blocks.packed_columns import (
     last_of_each,
     of_kinds,
 )
-from inspector.events.blocks.timer_events import TimerEvents
+from inspector.events.blocks.timer_events import NO_EVENT, TimerEvents
 from inspector.events.schema import ABOUT_LOOPS, COMMANDS, FAILURES, FIELDS_THAT_COUNT, SCHEMA, Fold
 from inspector.events.timeline import Timeline
 from inspector.events.timer_table import UNKNOWN
@@ -81,7 +81,9 @@ def fold_block(timeline: Timeline, block: Block, frames: int) -> None:
 def fold_numbers(timeline: Timeline, numbers: Numbers) -> None:
     """Fold events, five numbers each, and add their frames."""
     if isinstance(numbers, array) and not timeline.loops:
-        block = np.frombuffer(numbers, np.int64).reshape(-1, EVENT_COLUMNS).T
+        block = (
+            np.frombuffer(numbers, np.int64).reshape(len(numbers) // EVENT_COLUMNS, EVENT_COLUMNS).T
+        )
         if not of_kinds(block, _of_loops).any():
             frames = timeline.frames
             ended = FrameCollector(frames.end, timeline.open_frame).fold(block, 0)[OF_HISTORY:]
@@ -140,7 +142,7 @@ class _Timers(Struct):
 
     timers: NDArray[np.int64]
     fires: NDArray[np.int64]  # How many of their firings were skipped
-    orders: NDArray[np.int64]  # Their order, -1 for unchanged
+    orders: NDArray[np.int64]  # Their order, 0 for unchanged
     last_order: int
 
     def finish(self, timeline: Timeline) -> None:
@@ -149,7 +151,7 @@ class _Timers(Struct):
         rows = table.rows_of(self.timers)
         is_there = rows >= 0
         table.numpy("fired")[rows[is_there]] += self.fires[is_there]
-        is_there &= self.orders >= 0
+        is_there &= self.orders > 0
         table.numpy("order")[rows[is_there]] = self.orders[is_there]
         timeline._last_order = self.last_order
 
@@ -163,18 +165,18 @@ def _keep_timers(
     """
     found = np.flatnonzero(fold == Fold.TIMER.value)
     if not found.size:
-        none = np.empty(0, np.int64)
+        none = np.array([], np.int64)
         return _Timers(none, none, none, timeline._last_order)
     told = TimerEvents(block[:, found])
     timers = told.timers
-    came, stays = told.added >= 0, told.ended < 0
+    came, stays = told.added != NO_EVENT, told.ended == NO_EVENT
     rows = timeline.timers.rows_of(timers)
-    is_known = stays & ~came & (told.origin < 0) & (rows >= 0)
+    is_known = stays & ~came & (told.origin == NO_EVENT) & (rows >= 0)
     remains = stays & ~is_known
     keep[found[told.is_end & ~came[told.group]]] = True
     keep[found[told.is_new & stays[told.group]]] = True
     for last in (told.armed, told.fired):
-        keep[found[last[(last >= 0) & remains]]] = True
+        keep[found[last[(last != NO_EVENT) & remains]]] = True
     orders, ordered = _orders(told, rows, timeline)
     _change(timeline, told, np.flatnonzero(is_known), rows, orders)
     fires = np.maximum(told.fires[remains] - 1, 0)
@@ -184,7 +186,7 @@ def _keep_timers(
 def _orders(
     told: TimerEvents, rows: NDArray[np.intp], timeline: Timeline
 ) -> tuple[NDArray[np.int64], int]:
-    """Return the last order of each timer, -1 for unchanged, and how many were given.
+    """Return the last order of each timer, 0 for unchanged, and how many were given.
 
     Every arming and every new due time uses one.
     """
@@ -203,7 +205,7 @@ def _orders(
     given = np.zeros(told.events.shape[1], np.int64)
     given[sets[gives]] = 1
     order = timeline._last_order + np.cumsum(given)
-    last = np.full(groups, -1)
+    last = np.zeros(groups, np.int64)
     last[group[gives]] = order[sets[gives]]
     return last, int(given.sum())
 
@@ -226,9 +228,9 @@ def _change(
         ("due", told.due, told.dues),
     ):
         place = last[known]
-        is_said = place >= 0
+        is_said = place != NO_EVENT
         table.numpy(name)[row[is_said]] = values[place[is_said]]
-    is_new = orders[known] >= 0
+    is_new = orders[known] > 0
     table.numpy("order")[row[is_new]] = orders[known[is_new]]
     table.numpy("session_due")[row] = UNKNOWN
     timeline._has_many_unknown = True

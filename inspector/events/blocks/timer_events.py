@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,11 +17,14 @@ from inspector.vocabulary import (
     TIMER_ORIGIN,
 )
 
+#: Instead of the index of an event.
+NO_EVENT: Final = -1
+
 
 class TimerEvents:
     def __init__(self, events: Block) -> None:
         self.events = events
-        # timers: the timers; columns with an event's index for each timer have -1 for none
+        # timers: the timers; other columns have an event's index for each timer, or NO_EVENT
         # group: the timer of each event, by its index
         self.timers, self.group = grouped(events[2])
         _, kind, _, a, b = events
@@ -40,7 +45,7 @@ class TimerEvents:
 
     def _last(self, is_found: NDArray[np.bool_]) -> NDArray[np.intp]:
         places = np.flatnonzero(is_found)
-        last = np.full(len(self.timers), -1)
+        last = np.full(len(self.timers), NO_EVENT)
         # NumPy assigns in order, so the last assignment to an index wins.
         last[self.group[places]] = places
         return last

@@ -27,6 +27,24 @@ def test_that_each_number_is_found_in_its_group(spread: int, count: int) -> None
         assert counts.tolist() == [listed.count(each) for each in different]
 
 
+def test_that_numbers_close_together_are_grouped_without_sorting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sorted_numbers: list[object] = []
+
+    def unique(numbers: object, **_: object) -> tuple[object, object]:
+        sorted_numbers.append(numbers)
+        return numbers, numbers
+
+    monkeypatch.setattr(np, "unique", unique)
+
+    for most in (15, 16):
+        # Eight times as many as there are numbers, and one more.
+        grouped(np.array([0, most], np.int64))
+
+        assert len(sorted_numbers) == most - 15
+
+
 def test_that_of_no_numbers_there_are_no_groups() -> None:
     none = np.empty(0, np.int64)
     assert [len(each) for each in (*grouped(none), *last_of_each(none))] == [0, 0, 0, 0]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.events.blocks.packed_columns import Block
-from inspector.events.blocks.timer_events import TimerEvents
+from inspector.events.blocks.timer_events import NO_EVENT, TimerEvents
 from inspector.events.timer_table import TimerRow
 from inspector.vocabulary import TimerKind
 
@@ -58,8 +58,8 @@ class TimerRows:
 
     def add(self, events: Block) -> None:
         found = TimerEvents(events)
-        is_new = found.added >= 0
-        came_and_went = is_new & (found.ended >= 0)
+        is_new = found.added != NO_EVENT
+        came_and_went = is_new & (found.ended != NO_EVENT)
         self._passed.append(self._new_columns(found, np.flatnonzero(came_and_went)))
         stays = np.flatnonzero(is_new & ~came_and_went)
         for row in zip(*self._new_columns(found, stays), strict=True):
@@ -157,7 +157,7 @@ def _values_at(
     values: NDArray[Any], places: NDArray[np.intp], otherwise: int | None = None
 ) -> list[Any]:
     found: list[Any] = values[places].tolist()
-    if (places >= 0).all():
+    if (places != NO_EVENT).all():
         return found
     told = zip(found, places.tolist(), strict=True)
-    return [value if place >= 0 else otherwise for value, place in told]
+    return [value if place != NO_EVENT else otherwise for value, place in told]
