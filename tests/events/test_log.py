@@ -6,6 +6,7 @@ import gc
 import tracemalloc
 from itertools import chain
 from operator import eq
+from unicodedata import bidirectional, category
 
 import pytest
 from hypothesis import example, given
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 import inspector.events.log as log_module
 from inspector.events import EventLog
-from inspector.events.log import BYTES_PER_EVENT, LogBatch
+from inspector.events.log import BYTES_PER_EVENT, LogBatch, readable
 from inspector.events.new_timers import events_of
 from inspector.events.sentences import describe
 from inspector.events.timeline import Timeline
@@ -48,6 +49,11 @@ def test_that_no_text_turns_what_stands_behind_it_or_moves_a_cursor() -> None:
 
     assert log.strings[number] == "\\x1b[31mevil \\u202egnp.exe\\u2066"
     assert log.strings[log.intern("שלום\u200f")] == "שלום\u200f"
+    turning = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+    characters = {*map(chr, range(0x3000))} - {"\n", "\t"}
+    assert {each for each in characters if readable(each) != each} == {
+        each for each in characters if category(each) == "Cc" or bidirectional(each) in turning
+    }
 
 
 def test_that_a_text_that_no_file_can_hold_is_kept_readable() -> None:
@@ -273,6 +279,8 @@ def test_that_a_log_holds_the_events_of_a_file_and_goes_on() -> None:
 
 
 def test_that_a_log_needs_room() -> None:
+    assert EventLog().budget_bytes == 32 << 20
+    assert EventLog(budget_bytes=1).budget_bytes == 1
     with pytest.raises(ValueError, match="above 0"):
         EventLog(budget_bytes=0)
 

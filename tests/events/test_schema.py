@@ -24,6 +24,7 @@ from inspector.events.recording import open_recording
 from inspector.events.schema import (
     ABOUT_LOOPS,
     FIELDS,
+    FIELDS_THAT_COUNT,
     SCHEMA,
     EventGroup,
     EventRow,
@@ -153,6 +154,7 @@ def test_that_every_kind_has_one_row() -> None:
 
 def test_that_every_group_has_a_kind_and_every_kind_is_listed() -> None:
     assert {row.group for row in SCHEMA.values()} == set(EventGroup)
+    assert [*EventGroup] == [*range(len(EventGroup))]
     assert kinds_of(frozenset(EventGroup)) == frozenset(map(int, EventKind))
     assert frozenset().union(*(kinds_with(group=group) for group in EventGroup)) == frozenset(
         map(int, EventKind)
@@ -172,6 +174,10 @@ def test_that_what_calls_change_of_members_is_listed_among_calls(field: Field) -
     }
     group = group_of((0, EventKind.MEMBER_SET, 1, field, 0))
     assert (group is EventGroup.CALLS) == (field in by_calls)
+
+
+def test_that_fields_count_that_tell_what_happened() -> None:
+    assert {Field.PAUSED, Field.PRIORITY, Field.STATE, Field.NAME} == FIELDS_THAT_COUNT
 
 
 @pytest.mark.parametrize("row", SCHEMA.values(), ids=lambda row: row.name)

@@ -59,6 +59,18 @@ def test_that_the_tasks_are_as_they_were_told_last() -> None:
     program = told()
     tasks = state_of(program).tasks
     assert tasks.told_ns == {PROGRAM: 10 * MS}
+    text = program.log.intern
+    created, defined = text("/srv/server.py:40 in main"), text("/srv/server.py:41 in main")
+    assert tasks.by_id == {
+        1: TaskState(
+            *(1, LOOP, text("main"), 0, created, TaskWait.TASK, 10 * MS, False, 0, 0, 0, 0)
+        ),
+        2: TaskState(
+            *(2, LOOP, text("poll"), defined, text("/srv/server.py:8 in poll")),
+            *(TaskWait.QUEUE, 7 * MS, True),
+            *(text("/srv/server.py:9 in poll"), text("Queue.get"), 1, 1),
+        ),
+    }
     poll = tasks.by_id[2]
     assert (poll.wait, poll.since_ns, poll.is_since_exact) == (TaskWait.QUEUE, 7 * MS, True)
     program.log.append((20 * MS, TASK_ENDED, 2, 0, 0))

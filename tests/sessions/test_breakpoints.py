@@ -264,7 +264,8 @@ def test_that_hits_are_counted_in_whole_numbers(count: int) -> None:
 
 
 @pytest.mark.parametrize("saved_ns", [0, MAX_SAVED_NS + 1])
-def test_that_no_more_than_a_day_is_saved(saved_ns: int) -> None:
+def test_that_ten_seconds_are_saved_and_no_more_than_a_day(saved_ns: int) -> None:
+    assert Breakpoint(BreakKind.TIMER_FIRES).saved_ns == DEFAULT_SAVED_NS == 10 * 10**9
     with pytest.raises(BreakpointError, match="above 0 and at most a day"):
         Breakpoint(BreakKind.TIMER_FIRES, saved_ns=saved_ns)
 
