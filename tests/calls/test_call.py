@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from inspector.calls.blockers import Blocker, BlockerKind, member_blockers
-from inspector.calls.call import Call, CallId, call_of
+from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers, member_blockers
+from inspector.calls.call import Call, CallId, call_of, short_site
 from inspector.calls.dues import DueTimes
 from inspector.commands.clocks import PauseClock, SetRate
 from inspector.commands.command import Command
 from inspector.commands.members import PauseMember, ResumeMember, SetTimeScale
+from inspector.events.states import Mark, detached_text
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import pass_seconds, scene_file, virtual_session
-from inspector.vocabulary import LifeCycle, MemberKind, TimerKind
+from inspector.vocabulary import Field, LifeCycle, MemberKind, TimerKind
 
 MS = 1_000_000
 SECOND = 1_000_000_000
@@ -198,6 +199,68 @@ def test_that_loops_of_clocks_of_other_rates_are_due_each_in_the_time_of_its_clo
     both = [members[member(session, name)] for name in ("physics", "slow physics")]
 
     assert [dues.session_due_ns(each) for each in both] == [4 * SECOND, 8 * SECOND]
+
+
+def test_that_calls_have_titles_and_wait_on_clocks_or_within_frames(
+    session: HostedSession,
+) -> None:
+    calls = [call(session, name) for name in ("burst", "physics", "fade", "paint")]
+    calls.append(call(session, "Actor.shoot", of="ours"))
+
+    kinds = ["Timer", "Loop", "Timeout", "Frame callback", "Frame timer"]
+    assert [each.title for each in calls] == [
+        f"{kind} “{each.name}” ({each.id.number})" for kind, each in zip(kinds, calls, strict=True)
+    ]
+    assert [each.waits_on_clock for each in calls] == [True, True, True, False, False]
+
+
+def test_that_there_is_no_call_of_a_clock_that_is_not_there(session: HostedSession) -> None:
+    calls = [call(session, name).id for name in ("burst", "physics")]
+
+    session.timeline.clocks.clear()
+
+    assert [call_of(session.timeline, each) for each in calls] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("call_site", "short"),
+    [
+        ("/home/me/scene.py:12 in build", "scene.py:12 in build"),
+        ("C:\\games\\scene.py:12 in build", "scene.py:12 in build"),
+        ("scene.py:12", "scene.py:12"),
+        ("/a/caf\\udce9.py:1 in a/b", "caf\\udce9.py:1 in a/b"),
+        ("C:\\udc.py:1", "udc.py:1"),
+        ("", ""),
+    ],
+)
+def test_that_a_call_site_is_short_without_folders(call_site: str, short: str) -> None:
+    assert short_site(call_site) == short
+
+
+def test_that_components_are_blocked_by_the_life_of_their_nodes(session: HostedSession) -> None:
+    fox, den = (session.timeline.members.by_id[member(session, name)] for name in ("Fox", "den"))
+    assert member_blockers(session.timeline, fox) == ()
+
+    den.fields[Field.LIFE] = LifeCycle.DISABLED
+    (blocker,) = member_blockers(session.timeline, fox)
+
+    assert (blocker.text, blocker.is_own, blocker.member_id) == ("“den” is disabled", False, den.id)
+    assert member_blockers(session.timeline, den)[0].text == "disabled"
+    target = session.timeline.members.by_id[member(session, "hero", of="ours")]
+    target.fields[Field.LIFE] = LifeCycle.DISABLED
+    assert member_blockers(session.timeline, target) == ()
+
+
+def test_that_a_clock_of_a_program_that_is_gone_blocks_its_timers(session: HostedSession) -> None:
+    timeline = session.timeline
+    game = call(session, "burst").clock_id
+    timeline.clocks[game].paused, timeline.clocks[game].n = True, 0
+    timeline.marks.append(Mark(0, detached_text("server", "it has ended"), game))
+
+    (blocker,) = clock_blockers(timeline, game)
+
+    assert (blocker.kind, blocker.text) == (BlockerKind.DETACHED, "“game” is no longer attached")
+    assert call(session, "burst").waits_for == "“game” is no longer attached"
 
 
 def test_that_callbacks_of_the_frame_and_components_are_calls(session: HostedSession) -> None:
