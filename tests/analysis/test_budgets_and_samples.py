@@ -62,6 +62,8 @@ def test_that_usual_budgets_follow_the_first_which_is_named_once() -> None:
     assert budgets_after(16.5, [8.0, 1000 / 60]) == (16.5, 8.0, 1000 / 60)
     assert target_budgets_ms(None)[0] == target_budgets_ms(Fraction(60))[0] == 1000 / 60
     assert target_budgets_ms(Fraction(50)) == (20.0, *DEFAULT_BUDGETS_MS)
+    assert pytest.approx((8.3333333, 16.6666667, 33.3333333)) == DEFAULT_BUDGETS_MS
+    assert not FrameBudget(1).by_busy
 
 
 def program(*more: tuple[int, int, int, int, int], kind: LoopKind) -> Timeline:
@@ -113,7 +115,7 @@ def test_that_a_loop_has_the_budget_it_asks_for() -> None:
 
 def test_that_a_loop_that_asks_for_nothing_has_the_budget_of_its_usual_frame() -> None:
     rate = Fraction(60)
-    usual = program(*frames(0, *[5] * 14, *[9] * 16), kind=LoopKind.DRAWS_FRAMES)
+    usual = program(*frames(0, *[9] * 16, *[5] * 14), kind=LoopKind.DRAWS_FRAMES)
     assert target_rate(usual, rate) == rate
     assert loop_budget(usual, rate, waits=False) == FrameBudget(9 * MS, origin=USUAL_FRAME)
     assert loop_budget(usual, rate, waits=False, of="interval_ns").budget_ns == 18 * MS

@@ -55,7 +55,9 @@ def test_that_five_percent_are_found(mean_ms: float, verdict: Verdict) -> None:
 
 
 def test_that_the_same_seed_gives_the_same_intervals() -> None:
-    assert compared(frames(1, 16), frames(2, 17)) == compared(frames(1, 16), frames(2, 17))
+    before, after = [frames(1, 16)], [frames(2, 17)]
+
+    assert comparison(before, after) == comparison(before, after, seed=1, pairs=1)
 
 
 def test_that_of_too_few_frames_nothing_can_be_told() -> None:
@@ -73,6 +75,11 @@ def test_that_of_too_few_frames_nothing_can_be_told() -> None:
         (-1.0, 0.1, "+4.0% (too wide to tell)"),
         (-0.5, 1.0, "+4.0% (too wide to tell)"),
         (-0.5, 0.99, "+4.0% (-50.0% to +99.0%)"),
+        (0.0, 3.0, "+4.0% (too wide to tell)"),
+        (-0.75, 0.0, "+4.0% (too wide to tell)"),
+        (-0.74, 0.0, "+4.0% (-74.0% to +0.0%)"),
+        (0.1, None, "+4.0% (nothing before)"),
+        (None, 0.1, "+4.0% (nothing before)"),
         (0.5, 9.0, "+4.0% (+50.0% to +900.0%)"),
         (None, None, "+4.0% (nothing before)"),
     ],

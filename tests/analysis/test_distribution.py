@@ -81,3 +81,5 @@ def test_that_a_new_value_does_not_sort_the_old_ones_again(
 
     assert len(found) == 101_000
     assert sum(merged) < 20_000
+    # Each is several times as long as the next.
+    assert len(found._runs) < 8

@@ -396,8 +396,9 @@ def test_that_late_and_early_calls_are_told_in_full() -> None:
     scene.wake(60, {timers: 10, update: 1})
     behind_timers = [timer(after_ms, f"in {after_ms} ms") for after_ms in (3, 4, 6)]
     tied = [timer(7, f"tied {number}") for number in range(5)]
-    scene.wake(76, {timers: 1, update: 1}, cut_ms=3)
+    scene.wake(76, {timers: 4, update: 1}, cut_ms=3)
     tick = root.set_interval_ns(4 * MS, int, missed="skip", name="tick")
+    behind_many = timer(1, "behind many")
     scene.wake(81, {timers: 0, update: 0})
     scene.tree.jump_to(82 * MS)
     root.fire_now(tick)
@@ -518,13 +519,26 @@ def test_that_late_and_early_calls_are_told_in_full() -> None:
         ),
         "60: It was set, for 7.00 ms of “root”. [event 92, frame 4]",
     ]
+    assert [*scene.told(behind_many)] == [
+        (
+            "Timer “behind many” (20), clock 1: It has fired, 4.00 ms late, and is no longer "
+            "pending."
+        ),
+        "77: It fired at 0:00.077, in frame 6: a timeout fires only once. [event 114, frame 6]",
+        "77: It was called 4.00 ms late. [event 114, frame 6]",
+        (
+            "76: The timers of frame 5 took 4.00 ms together; called before this one: “in 3 "
+            "ms”, “in 4 ms”, “in 6 ms”, “tied 0” and 4 more. [event 102, frame 5]"
+        ),
+        "76: It was set, for 1.00 ms of “root”. [event 111, frame 5]",
+    ]
     assert [*scene.told(tick, 81)] == [
         "Timer “tick” (19), clock 1: Fires in 3.00 ms, at 0:00.084, if rates stay as they are.",
-        "80: It has fired once, the last time in frame 6. [event 111, frame 6]",
-        "80: It was called 1.00 ms late. [event 111, frame 6]",
+        "80: It has fired once, the last time in frame 6. [event 115, frame 6]",
+        "80: It was called 1.00 ms late. [event 115, frame 6]",
         (
             "80: It is not known what kept the thread: the clocks were read 1.00 ms after "
-            "the due instant; no measured callback delayed it. [event 111, frame 6]"
+            "the due instant; no measured callback delayed it. [event 115, frame 6]"
         ),
         (
             "81: It is due at 00:00.084 in the time of “root”, which is at 00:00.081; 3.00 "
@@ -533,10 +547,10 @@ def test_that_late_and_early_calls_are_told_in_full() -> None:
     ]
     assert [*scene.told(tick, 82)] == [
         "Timer “tick” (19), clock 1: Fires in 2.00 ms, at 0:00.084, if rates stay as they are.",
-        "82: It has fired twice, the last time in frame 7. [event 116, frame 7]",
+        "82: It has fired twice, the last time in frame 7. [event 120, frame 7]",
         (
             "82: It was called 2.00 ms early, by the program (fire_now). Its schedule is "
-            "unchanged. [event 116]"
+            "unchanged. [event 120]"
         ),
         (
             "82: It is due at 00:00.084 in the time of “root”, which is at 00:00.082; 2.00 "
@@ -545,15 +559,15 @@ def test_that_late_and_early_calls_are_told_in_full() -> None:
     ]
     assert [*scene.told(tick)] == [
         "Timer “tick” (19), clock 1: Fires in 4.00 ms, at 0:00.104, if rates stay as they are.",
-        "88: It has fired 4 times, the last time in frame 8. [event 127, frame 8]",
-        "88: It was called 12.0 ms late. [event 127, frame 8]",
+        "88: It has fired 4 times, the last time in frame 8. [event 131, frame 8]",
+        "88: It was called 12.0 ms late. [event 131, frame 8]",
         (
             "88: It is not known what kept the thread: the clocks were read 12.0 ms after "
-            "the due instant; no measured callback delayed it. [event 127, frame 8]"
+            "the due instant; no measured callback delayed it. [event 131, frame 8]"
         ),
         (
             "88: 3 late ticks were skipped, as its kind “interval (skip)” requires; 3 the "
-            "last time. [event 126]"
+            "last time. [event 130]"
         ),
         (
             "100: It is due at 00:00.104 in the time of “root”, which is at 00:00.100; 4.00 "
@@ -561,8 +575,20 @@ def test_that_late_and_early_calls_are_told_in_full() -> None:
         ),
     ]
     assert [*scene.told(early)] == [
-        "Timer “early” (21), clock 1: It has fired and is no longer pending.",
-        "84: It fired at 0:00.084, in frame 7: a timeout fires only once. [event 125, frame 7]",
-        "84: It was called 7.00 ms early, by the program (fire_now). [event 125]",
-        "82: It was set, for 9.00 ms of “root”. [event 117, frame 7]",
+        "Timer “early” (22), clock 1: It has fired and is no longer pending.",
+        "84: It fired at 0:00.084, in frame 7: a timeout fires only once. [event 129, frame 7]",
+        "84: It was called 7.00 ms early, by the program (fire_now). [event 129]",
+        "82: It was set, for 9.00 ms of “root”. [event 121, frame 7]",
     ]
+
+
+def test_that_all_calls_of_a_timer_in_a_frame_are_counted() -> None:
+    scene = Scene()
+    fast = scene.root.set_interval_ns(MS, int, name="fast")
+    scene.wake(0, {})
+    scene.wake(100, {})
+
+    assert (
+        "100: It was called 100 times in frame 1: it caught up on missed ticks, as the policy "
+        "“burst” does. [event 108, frame 1]"
+    ) in [*scene.told(fast)]

@@ -172,6 +172,14 @@ def test_that_of_no_frames_nothing_is_said() -> None:
     assert {each.value for each in metric_values(series())} == {None}
 
 
+def test_that_frames_are_counted_below_the_rates_of_screens() -> None:
+    rates = (10, 15, 30, 45, 60, 75, 90, 120, 144, 240)
+
+    for what in ("below", "count"):
+        found = [each.id for each in METRICS if each.id.startswith(f"capframex.{what}-")]
+        assert found == [f"capframex.{what}-{rate}" for rate in rates]
+
+
 def test_that_every_metric_has_an_id_of_its_own_and_a_formula() -> None:
     assert len({each.id for each in METRICS}) == len(METRICS)
     assert all(each.formula and each.name for each in METRICS)

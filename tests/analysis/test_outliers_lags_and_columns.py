@@ -279,6 +279,14 @@ def test_that_a_comparison_says_how_much_of_it_is_done(
     assert done == pytest.approx([each / 2 for each in both])
 
 
+def test_that_the_longest_frames_that_add_up_to_a_share_of_the_time_are_a_low() -> None:
+    series = TimeSeries(np.array([11.0, 12.0, 13.0, *[10.0] * 997]))
+
+    # A hundredth of 10,006 ms: 13, 12, 11 and seven of 10; a thousandth is less than 13.
+    assert BY_ID["capframex.integral-1"].compute(series) == 100
+    assert BY_ID["capframex.integral-0.1"].compute(series) == pytest.approx(1000 / 13)
+
+
 def test_that_a_call_is_called_by_its_clock_and_its_name() -> None:
     change = Change(1.0, 1.0, 0.0, None, None, "few", is_more_better=None)
 

@@ -109,6 +109,15 @@ def test_that_the_last_asked_for_instant_holds(time: PlayedTime) -> None:
     assert instants == [8 * MS]
 
 
+def test_that_a_far_instant_is_waited_for_an_hour_at_a_time(time: PlayedTime) -> None:
+    source = time.source()
+    source.set_wake(9_000_000_000_000)
+
+    source.run(until_idle=True)
+
+    assert time.sleeps_s == [3_600, 3_600, 1_800]
+
+
 def test_that_an_empty_request_causes_no_wake_up(time: PlayedTime) -> None:
     source = time.source()
     instants = woken(source)

@@ -74,8 +74,11 @@ class _Waiting:
 
     def check(self) -> None:
         entries = [each[4] for each in sorted(self.waiting)]
-        assert self.calendar.in_order() == entries
-        assert self.calendar.stored() <= max(2 * len(entries), len(entries) + 64) + 1
+        calendar = self.calendar
+        assert calendar.in_order() == entries
+        assert calendar._cancelled == calendar.stored() - len(entries)
+        assert all(calendar._buckets.values())
+        assert calendar.stored() <= max(2 * len(entries), len(entries) + 64) + 1
 
 
 def _fail(_owner: object, error: BaseException) -> None:
@@ -104,7 +107,8 @@ def test_that_a_list_calls_what_is_in_it_by_priority_then_by_when_it_came() -> N
                 case "add" if step < 200:
                     count += 1
                     priority = random.randrange(3)
-                    slots.append(calls.add(count, partial(_note, called, count), priority))
+                    call = partial(_note, called, count)
+                    slots.append(calls.add(count, call, priority, is_called=True))
                     order[count] = (priority, step)
                 case "remove" if slots:
                     slot = slots.pop(random.randrange(len(slots)))

@@ -272,6 +272,7 @@ def test_that_wrong_arguments_are_refused_by_name(scheduler: Scheduler) -> None:
     with pytest.raises(ValueError, match="at least 1 call per frame: 0"):
         Scheduler(max_calls_per_frame=0)
     assert Scheduler(max_calls_per_frame=1).max_calls_per_frame == 1
+    assert Scheduler().max_calls_per_frame == 100
     assert not scheduler.targets()
 
 

@@ -262,6 +262,11 @@ def test_that_functions_can_be_scheduled_where_they_are_written(scheduler: Sched
     run(scheduler, 0.5, 0.5, 0.5)
 
     assert calls == ["step", "blink", "step", "spawn", "blink", "step"]
+    assert scheduler.every_frame()(int) is int
+    assert [(each.label, each.priority) for each in scheduler.updates()] == [
+        ("physics", -3),
+        ("int", 0),
+    ]
     assert scheduler.unschedule_update(step)
     assert not scheduler.is_scheduled(spawn)
     assert not scheduler.is_scheduled(blink)

@@ -36,15 +36,6 @@ from inspector.vocabulary import Field, LifeCycle, Mode, rate_chip, ratio_text
 _BEGINNINGS: Final = kinds_with(b=Unit.RATE)
 _CLOCKS: Final = frozenset({BlockerKind.CLOCK_PAUSED, BlockerKind.CLOCK_RATE, BlockerKind.DETACHED})
 
-#: The order in which a headline names blockers.
-_RANKS: Final = {
-    BlockerKind.PAUSED: 0,
-    BlockerKind.TIME_SCALE: 0,
-    BlockerKind.CLOCK_PAUSED: 1,
-    BlockerKind.CLOCK_RATE: 1,
-    BlockerKind.DETACHED: 1,
-    BlockerKind.LIFE_CYCLE: 2,
-}
 _LIFE_TEXTS: Final = {
     LifeCycle.NEW: "It is new: its node was never active.",
     LifeCycle.DISABLED: "It is disabled, or its node is not active.",
@@ -54,8 +45,8 @@ _LIFE_TEXTS: Final = {
 
 
 def ranked_blockers(call: Call) -> list[Blocker]:
-    """Return what blocks a call, in the order in which a headline names it."""
-    return sorted(call.blockers, key=lambda blocker: _RANKS[blocker.kind])
+    """Return what blocks a call, in the order in which a headline names it: life cycles last."""
+    return sorted(call.blockers, key=lambda blocker: blocker.kind is BlockerKind.LIFE_CYCLE)
 
 
 def blocker_reason(

@@ -168,7 +168,9 @@ def repetition_reasons(history: History, past: CallPast, cursor: int) -> list[Re
     group = [firing for firing in past.firings if firing.cursor >= began]
     if len(group) < 2 or frame is None:  # noqa: PLR2004 - called twice
         return []
-    count = times(len(group))
+    # Counted in the log: the past keeps the last firings only.
+    fired = (event[2] for event in history.events(began, last.cursor + 1) if event[1] in FIRINGS)
+    count = times(sum(number == past.id.number for number in fired))
     reason = f"It was called {count} in frame {frame:,}"
     extra = next((firing for firing in group if firing.is_out_of_turn), None)
     if extra is not None:

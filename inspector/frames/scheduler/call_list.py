@@ -67,9 +67,7 @@ class CallList:
     def __len__(self) -> int:
         return len(self._slots) - self._empty + sum(slot.is_taken for slot in self._added)
 
-    def add(
-        self, owner: object, call: Callback, priority: int = 0, *, is_called: bool = True
-    ) -> Slot:
+    def add(self, owner: object, call: Callback, priority: int = 0, *, is_called: bool) -> Slot:
         """Add a call from the next frame on."""
         self._count += 1
         slot = Slot(owner, call, priority, self._count, is_called=is_called)

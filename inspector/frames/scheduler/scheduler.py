@@ -182,7 +182,8 @@ class Scheduler(RunByClock):
 
     def _report_frame(self, now_ns: int) -> None:
         self._targets.report_gone()
-        if self.clock is not None and not self.clock.is_removed:
+        assert self.clock is not None, "it has a number"
+        if not self.clock.is_removed:
             self.reporter.set(self.number, Field.TIME, now_ns)
 
     def _report(self, failed: object, error: BaseException) -> None:
