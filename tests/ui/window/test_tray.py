@@ -17,16 +17,23 @@ from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.extensions import PanelArea
 from inspector.sessions.scene import built_in_scenes
 from inspector.testing import virtual_session
+from inspector.timebase import NS_PER_SECOND
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
 from tests.ui.used_window import Lend
 from ui.actions.panels import PANELS
 from ui.session.bridge import Selection
 from ui.timer_queue.call_queue import CallGroup
 from ui.timer_queue.panel import TimerQueuePanel
-from ui.why.panel import StopNote
+from ui.why.panel import StopNote, WhyPanel
 from ui.window.panels.foot_tabs import FootTabs, TabButton
 from ui.window.panels.window_panels import FIRST_TABS
 from ui.window.settings import Settings, SettingsFile
+
+#: Each timer that fires leaves another one behind.
+_MORE_AND_MORE = """
+def build(stage):
+    stage.root.set_interval(0.1, lambda: stage.root.set_timeout(60, int, name="end"), name="more")
+"""
 
 
 @pytest.fixture
@@ -231,6 +238,21 @@ def test_that_a_tab_says_as_many_timers_as_the_list_above_it(shell: Shell) -> No
         assert tabs(shell).text_of("timer_queue") == f"Timers {queue.timer_count:,}"
         button = queue.group_buttons[CallGroup.CLOCK_TIMERS]
         assert button.text() == f"Timers {queue.timer_count:,}"
+
+
+def test_that_a_tab_says_as_many_timers_as_why(lend: Lend, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = lend(_MORE_AND_MORE)
+    now_ns = shell.bridge.refresh_timer.now_ns()
+    monkeypatch.setattr(shell.bridge.refresh_timer, "_clock", lambda: now_ns)
+    why = shell.window.findChild(WhyPanel)
+    assert isinstance(why, WhyPanel)
+
+    for _ in range(6):
+        now_ns += NS_PER_SECOND // 4
+        shell.advance(0.25)
+        settle()
+        said = tabs(shell).text_of("timer_queue").removeprefix("Timers ")
+        assert why.answer.text().startswith(f"Running. {said} timers are pending")
 
 
 def test_that_tabs_say_how_many_timers_wait_and_what_was_changed(shell: Shell) -> None:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ...timer_queue.panel import TimerQueuePanel
     from ..main_window import MainWindow
 
-#: Least milliseconds between counts.
-_COUNT_MS: Final = 500
 #: A scene that was held for this many milliseconds is analysed: that delays no frame.
 _STILL_MS: Final = 700
 
@@ -38,7 +36,8 @@ class Badges(QObject):
         self._findings_seen = 0
         self._watched: list[FindingsPanel | TimerQueuePanel] = []
         self._still = single_shot(self, self._await_turn, _STILL_MS)
-        throttle = ThrottledRefresh(window, bridge.refresh_timer, self.refresh_counts, _COUNT_MS)
+        # At the pace of all texts: *Why* says the same number.
+        throttle = ThrottledRefresh(window, bridge.refresh_timer, self.refresh_counts)
         throttle.follow()
         self._panels.visibility_changed.connect(throttle.request)
         bridge.session_changed.connect(self._on_session_changed)

@@ -40,15 +40,14 @@ class TabButton(QToolButton):
         self.setText(title)
 
     def set_badge(self, badge: str, *, is_new: bool) -> bool:
-        """Show a count; return whether it is a new one. The tab never becomes narrower for it."""
+        """Show a count; return whether the tab is wider for it. It never becomes narrower."""
         if (badge, is_new) == (self.badge, self.is_new):
             return False
         self.badge, self.is_new = badge, is_new
-        self._digits = max(self._digits, self._least_digits())
+        former, self._digits = self._digits, max(self._digits, self._least_digits())
         self.setText(f"{self.title} {badge}".rstrip())
-        self.updateGeometry()
         self.update()
-        return True
+        return self._digits > former
 
     def _least_digits(self) -> int:
         return max(_LEAST_DIGITS, len(self.badge)) if self.badge else 0
