@@ -8,24 +8,25 @@ from typing import Final
 
 from PySide6.QtCore import Slot
 from PySide6.QtGui import QActionGroup
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton
 
 from inspector.display_text import as_plain, counted, one_line
 from inspector.sessions.session import ShowsCapture, ShowsLoops
 from inspector.vocabulary import LoopKind
 
 from ..kit.guards import guarded
+from ..kit.layouts import ShorteningButton
 from ..session.bridge import SessionBridge
 
 _LONGEST_NAME: Final = 30
 
 
 @guarded
-class LoopChoice(QToolButton):
+class LoopChoice(ShorteningButton):
     """Names the loop or stream whose frames are shown, and lists the others; hidden without."""
 
-    def __init__(self, bridge: SessionBridge, parent: QWidget | None) -> None:
-        super().__init__(parent)
+    def __init__(self, bridge: SessionBridge) -> None:
+        super().__init__(is_flush=True)
         self._bridge = bridge
         self._shown: tuple[int, int] | None = None
         self.setAutoRaise(True)

@@ -103,7 +103,7 @@ class FrameTimesPanel(QWidget):
         self.ruler = Ruler(theme, self.view, self)
         self.plot = FramePlot(theme, self, self.view)
         self.marks = MarksRow(theme, self.view, self)
-        self._loop_choice = LoopChoice(bridge, self)
+        self._loop_choice = LoopChoice(bridge)
         self._statistics = PacedStatistics(self)
         self._whole = PacedStatistics(self)
         self._copying = add_copying(self.plot, self._rows)

@@ -39,6 +39,9 @@ IS_DEFAULT: Final = "is_default"
 _LEAST_LETTERS: Final = 14
 #: Between parts of a layout: all the room that is left.
 REST: Final = None
+_FLUSH: Final = int(
+    Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextShowMnemonic
+)
 #: Spacing as the style has it.
 _OF_STYLE: Final = -1
 _NO_MARGINS: Final = (0, 0, 0, 0)
@@ -58,8 +61,10 @@ def tool_button(text: str = "", tip: str = "", *, is_checkable: bool = False) ->
 class ShorteningButton(QToolButton):
     """A button whose text is cut at its end where there is no room for it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_flush: bool = False) -> None:
+        """Make a button; ``is_flush`` if its text begins at its left edge, as in a column."""
         super().__init__()
+        self.is_flush = is_flush
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
     @override
@@ -70,14 +75,23 @@ class ShorteningButton(QToolButton):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        option, metrics = QStyleOptionToolButton(), self.fontMetrics()
+        option, painter = QStyleOptionToolButton(), QStylePainter(self)
         self.initStyleOption(option)
+        text = self._shown_text()
+        option.text = "" if self.is_flush else text
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
+        if self.is_flush:
+            role, palette = self.foregroundRole(), option.palette
+            painter.drawItemText(self.rect(), _FLUSH, palette, self.isEnabled(), text, role)
+
+    def _shown_text(self) -> str:
         # Cut only below the usual width: fractions of a pixel could make the text seem too wide.
-        if self.width() < self.sizeHint().width():
-            beside = self.sizeHint().width() - metrics.horizontalAdvance(self.text())
-            room = self.width() - beside
-            option.text = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, room)
-        QStylePainter(self).drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
+        if self.width() >= self.sizeHint().width():
+            return self.text()
+        metrics = self.fontMetrics()
+        beside = self.sizeHint().width() - metrics.horizontalAdvance(self.text())
+        room = self.width() - beside
+        return metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, room)
 
 
 def menu_button(text: str, tip: str, menu: QMenu) -> QToolButton:

@@ -343,6 +343,10 @@ def test_that_a_slice_is_chosen_where_none_is_taken_for_a_frame(
 
     assert len(shell.bridge.timeline.frames) == 3
     assert choice.text().startswith("of ")
+    # Its text begins at its edge, below the title of the frames.
+    picture = choice.grab().toImage()
+    left = [picture.pixel(x, y) for x in range(3) for y in range(picture.height())]
+    assert len({*left}) > 1
 
 
 def test_that_a_capture_without_lanes_shows_the_frames_alone(shell: Shell, tmp_path: Path) -> None:
