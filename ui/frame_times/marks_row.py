@@ -66,7 +66,7 @@ class MarksRow(QWidget):
         self._theme = theme
         self._view = view
         self._marks: TimelineMarks | None = None
-        self._present_ns = self._left = 0
+        self._left = 0
         self._shown: object = None
         self._shown_left = -1
         self._was_past = False
@@ -95,7 +95,7 @@ class MarksRow(QWidget):
     def refresh(self) -> None:
         if self._marks is not None and self._marks.add_new():
             self.place()
-        elif self._view.present_ns != self._present_ns:
+        else:
             self._update_changed()
 
     def set_annotations(self, annotations: Sequence[Annotation]) -> None:
@@ -123,9 +123,8 @@ class MarksRow(QWidget):
 
     def _update_changed(self) -> None:
         """Paint the row again if anything in it has another place."""
-        view, left, width = self._view, self._left, self._width
-        self._present_ns = view.present_ns
-        shown, is_past = (self.groups, self.ranges, width, self.line), view.playhead_ns is not None
+        left, width, is_past = self._left, self._width, self._view.playhead_ns is not None
+        shown = self.groups, self.ranges, width, self.line, self._moving_line()
         # When looking back, a veil reaches from the instant shown to the present, which moves.
         if left != self._shown_left:
             self.update()
@@ -143,6 +142,11 @@ class MarksRow(QWidget):
         """Return the pixels of the instant shown and of the present."""
         places = {self._view.shown, self._view.present}
         return [self._x_of(place) for place in places if place is not None]
+
+    def _moving_line(self) -> int | None:
+        timeline, present = self._view.timeline, self._view.present
+        is_moving = present is not None and timeline is not None and timeline.is_running
+        return self._x_of(present) if is_moving and present is not None else None
 
     @property
     def _width(self) -> int:
@@ -221,6 +225,7 @@ class MarksRow(QWidget):
                     *(sheet, self._placed(), Row(0, height - 1), width),
                     ranges=[(int(left + begin), int(left + end)) for begin, end, _ in self.ranges],
                     lines=self._lines(),
+                    moving=self._moving_line(),
                 )
                 paint_sheet(painter, sheet)
             if self._view.series is not None:

@@ -101,11 +101,13 @@ def lay_out_marks(  # noqa: PLR0913 - a row and what is in it
     *,
     ranges: Sequence[tuple[int, int]] = (),
     lines: Sequence[int] = (),
+    moving: int | None = None,
 ) -> int:
     """Lay out signs, the leftmost first, and names; return how many names are shown in full.
 
     No name crosses one of the lines, which go from top to bottom: it ends before a line, or begins
-    after one where there is no room between that and the sign.
+    after one where there is no room between that and the sign. After the line that is ``moving`` it
+    does not begin, since it would jump back as soon as there is room.
     """
     scale = sheet.scale
     height = round(_RANGE * scale)
@@ -127,7 +129,7 @@ def lay_out_marks(  # noqa: PLR0913 - a row and what is in it
         width = sheet.width_of(mark.name)
         least = min(width, _LEAST_NAME * scale)
         for line in sorted(lines):
-            if mark.x <= line < start + least + behind:
+            if mark.x <= line < start + least + behind and line != moving:
                 start = max(start, line + beside // 2)
             elif start < line < end:
                 end = line

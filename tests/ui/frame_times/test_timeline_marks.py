@@ -19,6 +19,7 @@ from inspector.formats.drawing.display_list import Rects, Text
 from inspector.tokens import COLORS
 from tests.ui.frame_times.pixels import pixel_of_frame
 from tests.ui.plotting.frames import add_frame, timeline_of
+from ui.frame_times import marks_row
 from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.marks_row import MarksRow
 from ui.frame_times.timeline_marks import MarkKind, TimelineMarks
@@ -207,15 +208,42 @@ def test_that_flags_have_names_as_long_as_there_is_room(marked: Marked, timeline
         *(((114,), 118), ((100, 114), 118), ((300,), 109)),
     ],
 )
-def test_that_a_name_stands_behind_a_line_that_leaves_it_no_room(
+def test_that_a_name_stands_behind_a_line_that_leaves_it_no_room_unless_that_moves(
     lines: tuple[int, ...], left: int
 ) -> None:
     sheet = Sheet(COLORS["light"], 11.0)
+    if 114 in lines:
+        assert not lay_out_marks(
+            *(sheet, [PlacedMark(100, "held")], Row(0, 20), 300), lines=lines, moving=114
+        )
+        assert not any(isinstance(each, Text) for each in sheet.items())
+        sheet.clear()
 
     whole = lay_out_marks(sheet, [PlacedMark(100, "held")], Row(0, 20), 300, lines=lines)
 
     (name,) = (each for each in sheet.items() if isinstance(each, Text))
     assert (whole, name.at.x) == (1, left)
+
+
+def test_that_a_mark_at_the_present_is_named_once_time_stands_still(
+    marked: Marked, timeline: Timeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moving = list[int | None]()
+
+    def note(*_marks: object, **lines: int | None) -> None:
+        moving.append(lines["moving"])
+
+    monkeypatch.setattr(marks_row, "lay_out_marks", note)
+    timeline.marks.append(Mark(timeline.at_ns, "held", 0))
+    timeline.is_running = True
+    marked.refresh()
+    QApplication.processEvents()
+    assert moving[-1] == marked.row.line is not None
+
+    timeline.is_running = False
+    marked.row.refresh()
+    QApplication.processEvents()
+    assert moving[-1] is None
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.25, 1.5, 2.0])
