@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +21,13 @@ from inspector.analysis.statistics.runs import ComparedRun, differences
 from inspector.analysis.statistics.time_series import StutterLimits
 from inspector.errors import CaptureError
 from inspector.sessions.captured import CapturedSession
-from inspector.sessions.compared import files_named, run_of_file, run_of_session
+from inspector.sessions.compared import (
+    columns_of,
+    files_named,
+    run_of_file,
+    run_of_session,
+    told_apart,
+)
 from inspector.testing import pass_seconds, scene_file, virtual_session
 
 SCENE = """
@@ -363,3 +371,64 @@ def test_that_folders_and_patterns_stand_for_their_files(tmp_path: Path) -> None
     for text in ("empty", "*.json"):
         with pytest.raises(CaptureError, match="There is no file in"):
             files_named(str(tmp_path / text))
+
+
+def test_that_files_of_one_name_are_told_apart_by_folders_and_columns() -> None:
+    times_ns = np.array([1, 2])
+
+    def names(*files: tuple[str, str | None, str]) -> list[str]:
+        runs = [ComparedRun(name, times_ns) for _, _, name in files]
+        places = [(Path(path) if path else None, column) for path, column, _ in files]
+        return [each.name for each in told_apart(runs, places)]
+
+    assert names(("x/a.csv", None, "a.csv"), ("x/b.csv", None, "b.csv")) == ["a.csv", "b.csv"]
+    assert names(("x/y/a.csv", None, "a.csv"), ("z/y/a.csv", None, "a.csv – game")) == [
+        "x/y/a.csv",
+        "z/y/a.csv – game",
+    ]
+    assert names(("x/a.csv", None, "a.csv"), ("y/a.csv", None, "a.csv")) == ["x/a.csv", "y/a.csv"]
+    assert names(("a.csv", "ms", "a.csv"), ("a.csv", "busy", "a.csv")) == ["a.csv:ms", "a.csv:busy"]
+    assert names(("a.csv", "ms", "a.csv"), ("a.csv", "ms", "a.csv")) == ["a.csv", "a.csv"]
+    # A run that has a name of its own, and one of no file.
+    assert names(("x/a.csv", None, "mine"), ("y/a.csv", None, "a.csv"), ("", None, "a.csv")) == [
+        *("mine", "y/a.csv", "a.csv"),
+    ]
+    # All of a path is the end of another.
+    assert names(("a.csv", None, "a.csv"), ("x/a.csv", None, "a.csv")) == ["a.csv", "x/a.csv"]
+
+
+def test_that_columns_beside_have_values_where_frames_have_times() -> None:
+    beside: Any = SimpleNamespace(
+        quantities=(SimpleNamespace(name="gpu", unit="ms", at=4),),
+        numbers=lambda places: [np.array([1.0, 2.0, np.nan, 4.0])] if places == [4] else [],
+        damage=lambda places: {4: "damaged"} if places == [4] else {},
+    )
+    times_ns = np.array([2_000_000, 0, 3_000_000, 4_000_000])
+
+    (column,) = columns_of(times_ns, beside)
+    (sampled,) = columns_of(times_ns, beside, np.array([5_000_000, 6, 7, 8_000_000]))
+
+    assert (column.name, column.unit, column.damage) == ("gpu", "ms", "damaged")
+    assert column.samples.tolist() == [[1, 2], [4, 4]]
+    assert column.classes
+    assert sampled.samples.tolist() == [[1, 5], [4, 8]]
+    assert sampled.classes == ()
+    assert columns_of(times_ns, None) == []
+
+
+def test_that_a_recording_is_compared_by_its_frames_and_calls(tmp_path: Path) -> None:
+    session = virtual_session(scene_file(tmp_path, SCENE.replace("PERIOD", "0.05")))
+    session.recorder.start(tmp_path / "a.tlrec")
+    pass_seconds(session, 1)
+    session.recorder.stop()
+    told: list[float] = []
+
+    run = run_of_file(tmp_path / "a.tlrec", on_progress=told.append)
+    expected = run_of_session(session, "a.tlrec")(lambda _done: None)
+    session.close()
+
+    assert (run.name, run.notes, run.missing) == ("a.tlrec", (), "")
+    assert (run.streams, run.stream) == ((), "")
+    assert run.times_ns.tolist() == expected.times_ns.tolist()
+    assert run.calls.samples.keys() == expected.calls.samples.keys()
+    assert told
