@@ -8,10 +8,12 @@ import sys
 import tempfile
 from collections.abc import Callable
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import Raw
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.clocks import ClockTree
@@ -23,8 +25,9 @@ from inspector.formats.captures import source
 from inspector.formats.captures.source import CaptureSource
 from inspector.formats.captures.tool_tables import FrameTableReader
 from inspector.formats.export import export_frames
-from inspector.formats.frame_times import FrameTimes, Provenance
+from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
 from inspector.formats.options import ExportOptions
+from inspector.formats.tables.frame_times_csv import PHASE_COLUMNS
 from inspector.sessions import frame_files
 from inspector.sessions.frame_files import (
     FrameFile,
@@ -349,3 +352,110 @@ def test_that_without_pyarrow_a_sentence_says_what_to_install(
     (tmp_path / "a.arrow").write_bytes(b"ARROW1\0\0")
     with pytest.raises(CaptureError, match=r"needs pyarrow to be read\. Install it"):
         read_frame_file(tmp_path / "a.arrow")
+
+
+def own_columns(**changed: list[int]) -> dict[str, NsColumn]:
+    """Return the columns of two frames of an export."""
+    names = ("frame", "at_ns", "interval_ns", "delta_ns", "busy_ns", *PHASE_COLUMNS)
+    columns = {name: [1, 2] for name in names} | changed
+    return {name: np.array(column, dtype=np.int64) for name, column in columns.items()}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"busy_ns": [-1, 2]}, "busy_ns before 0 or beyond 146 years"),
+        ({"delta_ns": [1, MAX_NS]}, "delta_ns before 0 or beyond 146 years"),
+        ({"at_ns": [1, 2, 3]}, "columns of different lengths"),
+        ({"frame": [1, 3]}, "frames that do not follow each other"),
+        ({"frame": [2, 1]}, "frames that do not follow each other"),
+        ({"at_ns": [2, 1]}, "frames that go back in time"),
+    ],
+)
+def test_that_columns_that_no_export_has_are_damage(
+    changed: dict[str, list[int]], said: str
+) -> None:
+    with pytest.raises(CaptureError, match=f"a.csv is damaged: it has {said}"):
+        frame_files._frames(Path("a.csv"), own_columns(**changed))
+
+
+def test_that_columns_of_an_export_are_the_frames() -> None:
+    columns = own_columns(at_ns=[2, 2], busy_ns=[0, MAX_NS - 1], start_ns=[5, 6])
+
+    frames = frame_files._frames(Path("a.csv"), columns)
+
+    assert (frames.at_ns.tolist(), frames.busy_ns.tolist()) == ([2, 2], [0, MAX_NS - 1])
+    assert frames.phase(Phase.START).tolist() == [5, 6]
+    assert not frames.has_shares
+    shares = {share.column: np.array([10, 20 + share]) for share in Share}
+    measured = frame_files._frames(Path("a.csv"), columns | shares)
+    assert measured.has_shares
+    assert measured.share(Share.IDLE).tolist() == [10, 20 + Share.IDLE]
+    idle = columns | {name: frame_files._zeros(2) for name in PHASE_COLUMNS}
+    assert frame_files._frames(Path("a.csv"), idle).phase(Phase.START).tolist() == [0, 0]
+    nothing = {name: frame_files._zeros(0) for name in columns}
+    assert len(frame_files._frames(Path("a.csv"), nothing)) == 0
+
+
+@pytest.mark.parametrize(
+    ("values", "provenance"),
+    [
+        (None, Provenance("a.json", None, "", "", None, "")),
+        ([], Provenance("a.json", None, "", "", None, "")),
+        (
+            {"scene": "", "created": "yesterday", "frame_rate": "30"},
+            Provenance("a.json", None, "", "", Fraction(30), ""),
+        ),
+        (
+            {
+                "scene": "Game",
+                "created": "2026-05-04T03:02:01+00:00",
+                "note": "game",
+                "inspector_version": "0.1",
+                "source": "qt",
+            },
+            Provenance(
+                "Game", datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC), "0.1", "qt", None, "game"
+            ),
+        ),
+    ],
+)
+def test_that_where_frames_come_from_is_told_as_far_as_it_is_known(
+    values: object, provenance: Provenance
+) -> None:
+    assert frame_files._provenance(Path("x/a.json"), values) == provenance
+
+
+@pytest.mark.parametrize(
+    ("note", "column", "stream"),
+    [
+        ("column ms, game", "ms", "game"),
+        ("column ms", "ms", ""),
+        ("game", "", "game"),
+        ("", "interval_ns", ""),
+    ],
+)
+def test_that_a_query_has_the_stream_of_a_file(note: str, column: str, stream: str) -> None:
+    read = frame_files.captured(Path("a.csv"), [1, 2], column, stream=stream)
+    assert read.provenance.note == ("column interval_ns" if column == "interval_ns" else note)
+
+    queried = read.queried("a")
+
+    assert (queried.name, queried.stream, queried.frames) == ("a", stream, read.frames)
+
+
+def test_that_columns_of_zeros_take_no_memory() -> None:
+    zeros, numbers = frame_files._zeros(3), np.array([1, 0, 2])
+
+    assert frame_files._joined([zeros, zeros]).strides == (0,)
+    assert frame_files._joined([zeros, zeros]).tolist() == [0] * 6
+    assert frame_files._joined([zeros, numbers]).tolist() == [0, 0, 0, 1, 0, 2]
+    assert frame_files._column(Path(), "a", Raw(b"[0,0,0]")).strides == (0,)
+    assert frame_files._column(Path(), "a", Raw(b"[]")).tolist() == []
+    for text, said in ((b"3", "no column a"), (b"[1, 2.5]", "not only whole numbers in a")):
+        with pytest.raises(CaptureError, match=said):
+            frame_files._column(Path(), "a", Raw(text))
+    with pytest.raises(CaptureError, match="no column a"):
+        frame_files._column(Path(), "a", None)
+    with pytest.raises(CaptureError, match="not only whole numbers in a"):
+        frame_files._column(Path(), "a", Raw(b"[9223372036854775808]"))
