@@ -31,7 +31,7 @@ from inspector.sessions.frame_files import captured as captured_file
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.session import Session, SessionPhase, ShowsCapture, file_word, time_name
 from inspector.testing import pass_seconds, scene_file, virtual_session
-from inspector.vocabulary import Phase
+from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, PHASE_ENDED, Phase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,6 +112,35 @@ def test_that_any_state_is_that_of_folding_the_events(
     assert described(history.state_before(history.end + 5)) == described(folded)
     for at_ns in (-1, 0, instants[len(instants) // 2], instants[-1], instants[-1] + 1):
         assert history.cursor_at(at_ns) == sum(each <= at_ns for each in instants)
+
+
+def test_that_frames_are_events_from_their_beginnings_to_their_ends() -> None:
+    phases = np.zeros((len(Phase), 2), dtype=np.int64)
+    phases[Phase.UPDATE], phases[Phase.DRAW] = (1, 2), (0, 5)
+    rows = ([4, 5], [10, 30], [8, 20], [7, 19], [3, 6])
+    index, at_ns, interval_ns, delta_ns, busy_ns = map(np.array, rows)
+    frames = FrameTimes.of_columns(index, at_ns, interval_ns, delta_ns, busy_ns, phases)
+
+    history = CaptureHistory(frames, None)
+
+    events = history.events(history.opened, history.end)
+    assert events == [
+        (10, FRAME_BEGAN, 0, 4, 7),
+        (10, PHASE_ENDED, Phase.UPDATE, 4, 1),
+        (10, PHASE_ENDED, Phase.DRAW, 4, 0),
+        (10, FRAME_ENDED, 0, 8, 3),
+        (30, FRAME_BEGAN, 0, 5, 19),
+        (30, PHASE_ENDED, Phase.UPDATE, 5, 2),
+        (30, PHASE_ENDED, Phase.DRAW, 5, 5),
+        (30, FRAME_ENDED, 0, 20, 6),
+    ]
+    assert (history.first, history.first_ns, history.last_ns) == (0, 0, 30)
+    assert [event[2] for event in history.events(0, history.opened)] == [1] * history.opened
+    # Frames of which more is known than their times are no slices.
+    assert (history.slices, history.slice_ended(1, 10)) == (None, None)
+    bare = CaptureHistory(FrameTimes.of_columns(index, at_ns, interval_ns, delta_ns), None)
+    assert bare.slices is not None
+    assert bare.slices.took_ns.tolist() == [8, 20, 0]
 
 
 def test_that_frames_that_take_no_time_begin_before_they_end(tmp_path: Path) -> None:

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
+from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.commands.command import Command
 from inspector.commands.scene import AddMark, GoBack, Reload, StepBack
 from inspector.commands.transport import Hold, Run, StepFrames
+from inspector.errors import CommandError
 from inspector.events.conditions.breakpoint import BreakAction
 from inspector.sessions import hosted
 from inspector.sessions.breakpoints.breakpoints import BreakpointHit
 from inspector.sessions.hosted import HostedSession
+from inspector.sessions.interval_meter import KnownShares
 from inspector.sessions.replay.journal import CommandPlace
 from inspector.sessions.session import SessionPhase
+from inspector.vocabulary import Reading
 
 AT_ONCE, BEFORE, END = CommandPlace.AT_ONCE, CommandPlace.BEFORE_FRAME, CommandPlace.WAKE_END
 
@@ -293,3 +299,164 @@ def test_that_intervals_are_measured_once_and_only_where_waits_are_reported(
         *("end step", "close recorder", "close run", "close meter", "close sampler"),
         "close source",
     ]
+
+
+class NotedSource(VirtualTimeSource):
+    """Virtual time that brings a run to an instant, at once."""
+
+    def __init__(self, stand: Stand, reached_ns: int) -> None:
+        super().__init__()
+        self._stand, self._reached_ns = stand, reached_ns
+
+    @override
+    def pass_ns(self, duration_ns: int) -> None:
+        self._stand.done.append(("pass", duration_ns))
+        self._stand.run.session_ns, self._stand.run.ahead_ns = self._reached_ns, 0
+
+    @override
+    def jump_ns(self, duration_ns: int) -> None:
+        self._stand.done.append(("jump", duration_ns))
+
+    @override
+    def wake_if_due(self) -> None:
+        self._stand.done.append("wake")
+
+
+def virtual(reached_ns: int = 0, *, ahead_ns: int = 3) -> Stand:
+    """Return a session whose run has reached 100 ns, and its source a little more."""
+    stand = Stand(session_ns=100, ahead_ns=ahead_ns)
+    stand.run.set_period = lambda period_ns: stand.done.append(("period", period_ns))
+    stand.run.sync = lambda: stand.done.append("sync")
+    stand.session.source = NotedSource(stand, reached_ns)
+    return stand
+
+
+@pytest.mark.parametrize(
+    ("at_ns", "period_ns", "passes_ns"),
+    [(120, 20, 17), (102, 2, 0), (100, 1, 0), (90, 1, 0), (104, 4, 1)],
+)
+def test_that_a_frame_is_due_at_the_instant_to_which_time_passes(
+    at_ns: int, period_ns: int, passes_ns: int
+) -> None:
+    stand = virtual(at_ns)
+    stand.session.pass_to(at_ns)
+    assert stand.done == [("period", period_ns), ("pass", passes_ns)]
+
+
+@pytest.mark.parametrize(("reached_ns", "is_synced"), [(110, True), (120, True), (121, False)])
+def test_that_without_a_frame_clocks_are_brought_up_to_an_instant_with_nothing_due(
+    reached_ns: int, *, is_synced: bool
+) -> None:
+    stand = virtual(reached_ns)
+    stand.session.pass_to(120, with_frame=False)
+    assert stand.done[:2] == [("period", 1_000_000_020), ("pass", 17)]
+    assert stand.done[2:] == ["sync"] * is_synced
+
+
+@pytest.mark.parametrize(
+    ("duration_ns", "ahead_ns", "jumps_ns"),
+    [(20, 3, 17), (3, 3, 1), (4, 3, 1), (5, 3, 2), (2, 9, 1)],
+)
+def test_that_a_blocked_host_reads_its_clocks_once_a_frame(
+    duration_ns: int, ahead_ns: int, jumps_ns: int
+) -> None:
+    stand = virtual(ahead_ns=ahead_ns)
+    stand.session.block_ns(duration_ns)
+    assert stand.done == [
+        *(("period", 1), ("jump", jumps_ns), "wake"),
+        *(("period", duration_ns + 1_000_000_000), ("pass", 0)),
+    ]
+
+
+def test_that_no_virtual_time_passes_for_real_sources_or_without_a_scene() -> None:
+    stand = virtual()
+    stand.run.loaded = None
+    stand.session.pass_to(120)
+    stand.session.block_ns(20)
+    assert stand.done == []
+    stand.session.source = SystemTimeSource()
+    with pytest.raises(TypeError, match="only virtual time can be advanced, not "):
+        stand.session.pass_to(120)
+    with pytest.raises(TypeError, match="only a virtual time source can be blocked, not "):
+        stand.session.block_ns(20)
+
+
+@pytest.mark.parametrize("is_manual", [False, True])
+def test_that_the_second_run_takes_over_when_all_is_replayed(*, is_manual: bool) -> None:
+    former, second = Stand(), Stand(loaded="scene" if is_manual else None)
+    session, done = former.session, former.done
+    former.run.source = SimpleNamespace(on_reading="note", meter="meter")
+    second.run.source = SimpleNamespace(
+        is_manual=is_manual, relative_ns=70, go_live=lambda: done.append("go live")
+    )
+    second.run.note_rewind = lambda *each: done.append(("rewind", *each))
+    second.run.note = lambda *each: done.append(("note", *each))
+    second.run.watch_from_here = lambda: done.append("watch")
+    session.pictures.forget_from = lambda frame: done.append(("forget", frame))
+    session.rewinding = rewinding = SimpleNamespace(
+        former=former.run, second=second.run, applied="back", number=8
+    )
+
+    session._hand_over(rewinding)
+
+    assert (session._run, session.rewinding) == (second.run, None)
+    assert (second.run.driver, second.run.recorder) == (session, session.recorder)
+    assert (former.run.source.on_reading, former.run.source.meter) == (None, None)
+    advanced = [("note", Reading.ADVANCED, 70), "watch"] if is_manual else []
+    assert done == [
+        *("close run", "go live", ("rewind", 8, "back"), ("forget", 5)),
+        *(*advanced, ("pump", False)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("is_running", "applied", "is_held"),
+    [(True, None, True), (True, "at once", False), (False, None, False)],
+)
+def test_that_a_running_scene_is_held_while_it_goes_back(
+    monkeypatch: pytest.MonkeyPatch, *, is_running: bool, applied: object, is_held: bool
+) -> None:
+    stand = Stand(is_running=is_running)
+    run, session, done = stand.run, stand.session, stand.done
+    run.journal = SimpleNamespace(is_given_up=False, beginning="the beginning")
+    run.timeline = SimpleNamespace(frames=SimpleNamespace(first=0, end=5))
+    run.source = SimpleNamespace(beside=lambda: "a second source")
+    second = SimpleNamespace()
+
+    def made(what: object) -> Callable[..., object]:
+        def make(*given: object) -> object:
+            done.append(given)
+            return what
+
+        return make
+
+    monkeypatch.setattr(session, "_next_run", made(second))
+    monkeypatch.setattr(session, "_go_on_rewinding", lambda: done.append("go on"))
+    rewinding = SimpleNamespace(applied=applied, number=8)
+    monkeypatch.setattr(hosted, "Rewinding", made(rewinding))
+    back: Any = SimpleNamespace(frame_to_go_back_to=lambda _timeline, frames: frames - 3)
+
+    assert session._goes_back(back, 8, END)
+
+    held = [(Hold(), 8, END)] if is_held else []
+    assert done == [
+        *("fold", ("a second source", "the beginning"), (back, 8, 2, run, second), "go on"),
+        *held,
+    ]
+    assert isinstance(second.shares, KnownShares)
+    assert (rewinding.number, run.command_number) == ((9, 9) if is_held else (8, 3))
+
+
+@pytest.mark.parametrize("why", ["no scene", "given up", "refused"])
+def test_that_what_cannot_be_gone_back_to_is_left_to_the_run(why: str) -> None:
+    stand = Stand(loaded=None if why == "no scene" else "scene")
+    stand.run.journal = SimpleNamespace(is_given_up=why == "given up")
+    stand.run.timeline = "timeline"
+
+    def refuse(_timeline: object, _frames: int) -> int:
+        assert why == "refused"
+        raise CommandError("no")
+
+    back: Any = SimpleNamespace(frame_to_go_back_to=refuse)
+    assert not stand.session._goes_back(back, 8, END)
+    assert (stand.done, stand.session.rewinding) == (["fold"], None)

@@ -221,6 +221,12 @@ def test_that_what_happens_outside_of_a_wake_up_changes_nothing(thread: Thread) 
     assert (shares[Share.INSPECTOR], shares[Share.IDLE]) == (3 * MS, 13 * MS)
 
 
+def test_that_shares_that_are_too_long_by_a_nanosecond_are_cut() -> None:
+    assert fitted([10, 0, 0, 0, 1], 10) == [10, 0, 0, 0, 0]
+    assert fitted([3, 3, 3, 3, 3], 8) == [3, 2, 3, 0, 0]
+    assert fitted([3, 3, 3, 3, 3], 15) == [3, 3, 3, 3, 3]
+
+
 def test_that_without_a_clock_of_the_processor_all_but_waiting_is_work() -> None:
     thread = Thread()
     thread.meter.close()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from inspector.clocks import ClockTree
 from inspector.commands.transport import Run
 from inspector.events.log import EventLog
 from inspector.events.recording import Annotation, RecordingError, RecordingInfo
@@ -16,6 +17,7 @@ from inspector.events.recording.writing.file import RecordingFile
 from inspector.sessions import recorded
 from inspector.sessions.recorded import RecordedSession
 from inspector.sessions.session import Session, SessionPhase
+from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, LOOP_FOUND
 from tests.events.recording.recorded_worlds import described, folded, record, scene_log
 
 
@@ -88,6 +90,37 @@ def test_that_the_frame_rate_is_the_recorded_one(tmp_path: Path) -> None:
         path = tmp_path / f"{expected.numerator}{len(rate)}.tlrec"
         RecordingFile(path, RecordingInfo(frame_rate=rate), log.base.copy(), 0).finish()
         assert RecordedSession(path).frame_rate == expected
+
+
+def test_that_the_loop_whose_frames_are_shown_is_chosen(tmp_path: Path) -> None:
+    log = EventLog()
+    tree = ClockTree(log)
+    game, sound, mute = (tree.root.child(name).id for name in ("game", "sound", "mute"))
+    for clock_id, name in ((game, "game"), (sound, "sound")):
+        log.append((0, LOOP_FOUND, clock_id, log.intern(name), 0))
+    log.append((1, FRAME_BEGAN, game, 0, 1))
+    log.append((9, FRAME_ENDED, game, 5, 2))
+    session = RecordedSession(record(log, tmp_path / "a.tlrec"))
+    assert [(each.clock_id, each.name) for each in session.loops] == [
+        (game, "game"),
+        (sound, "sound"),
+    ]
+    assert (session.frames_of, len(session.timeline.frames), session.refresh()) == (
+        game,
+        1,
+        log.end,
+    )
+
+    assert session.choose_loop(mute) == "No frames of “mute” have been recorded."
+    assert session.choose_loop(99) == "No frames of this clock have been recorded."
+    assert (session.choose_loop(game), session.refresh()) == ("", 0)
+    assert session.choose_loop(sound) == ""
+
+    assert (session.frames_of, len(session.timeline.frames)) == (sound, 0)
+    assert session.refresh() == session.log.end
+    session.close()
+    assert session.choose_loop(game) == ""
+    assert session.frames_of == sound
 
 
 def test_that_what_is_no_recording_is_refused(tmp_path: Path) -> None:

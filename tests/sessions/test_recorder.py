@@ -54,7 +54,7 @@ class History:
     first, first_ns, last_ns = 3, 100, 500
 
     def cursor_at(self, at_ns: int) -> int:
-        return at_ns // 10 - 8
+        return at_ns // 10 + 4
 
     def state_before(self, cursor: int) -> Any:  # noqa: ANN401 - a state with frames
         return SimpleNamespace(cursor=cursor, frames=SimpleNamespace(end=cursor // 10))
@@ -173,7 +173,7 @@ def test_that_pictures_are_said_to_take_what_they_take_or_will_take(
 
 @pytest.mark.parametrize(
     ("duration_ns", "first", "since_ns"),
-    [(100, 32, 400), (390, 3, 110), (400, 3, 100), (499, 3, 100), (500, 3, 100), (900, 3, 100)],
+    [(100, 44, 400), (390, 15, 110), (400, 14, 100), (499, 4, 100), (500, 3, 100), (900, 3, 100)],
 )
 def test_that_the_last_stretch_goes_to_a_file_of_its_own(
     recorder: Files, duration_ns: int, first: int, since_ns: int
