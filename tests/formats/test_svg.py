@@ -59,7 +59,7 @@ def test_that_the_document_has_its_size_in_points_and_a_description() -> None:
 
 def test_that_rectangles_on_whole_pixels_are_written_as_a_path_of_each_colour() -> None:
     rects = np.array([[1, 2, 4, 2], [7, 2, 7, 9]], np.int32)
-    columns = Columns(10, 0, 8, np.array([[0, 0, 1], [1, 1, 1]]), ("#000001", "#000002"))
+    columns = Columns(10, 0, 8, np.array([[0, 0, 1], [1, 1, 2]]), ("#000001", "#000002", ""))
 
     root = root_of(Rects(rects, "#112233"), columns)
 
@@ -67,7 +67,7 @@ def test_that_rectangles_on_whole_pixels_are_written_as_a_path_of_each_colour() 
     assert paths == [
         ("M1,2h4v1h-4zM7,2h1v8h-1z", "#112233"),
         ("M10,0h2v4h-2z", "#000001"),
-        ("M12,0h1v4h-1zM10,4h3v4h-3z", "#000002"),
+        ("M12,0h1v4h-1zM10,4h2v4h-2z", "#000002"),
     ]
 
 

@@ -147,13 +147,13 @@ named_color = lru_cache(maxsize=64)(QColor)
 
 @lru_cache(maxsize=64)
 def _pixels(colors: tuple[str, ...]) -> NDArray[np.uint32]:
-    found = [0xFF000000 | r << 16 | g << 8 | b for r, g, b in map(channels, colors)]
-    return np.array(found, np.uint32)
+    found = [(0xFF, *channels(color)) if color else (0, 0, 0, 0) for color in colors]
+    return np.array([a << 24 | r << 16 | g << 8 | b for a, r, g, b in found], np.uint32)
 
 
 def _paint_columns(painter: QPainter, columns: Columns) -> None:
     height, width = columns.cells.shape
     # The image does not own the pixels, so the array must outlive it.
     pixels = np.ascontiguousarray(_pixels(columns.colors)[columns.cells])
-    image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_RGB32)
+    image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_ARGB32_Premultiplied)
     painter.drawImage(QRectF(columns.left, columns.top, width, columns.height), image)

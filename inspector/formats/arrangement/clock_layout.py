@@ -378,7 +378,7 @@ class ClockLayout:
         ]
         shares[instants[::_LOOKS] > window.present_ns] = len(colors)
         columns = shares[np.newaxis, :]
-        sheet.columns(_Layer.BODY, window.left, inner, columns, [*colors, sheet.colors["bg"]])
+        sheet.columns(_Layer.BODY, window.left, inner, columns, [*colors, ""])
         xs = window.left + np.flatnonzero(changes > 1)
         rects = pixel_rects(xs, inner.top, xs + 1, inner.top + 2)
         sheet.rects(_Layer.TOP, sheet.colors["text"], rects)

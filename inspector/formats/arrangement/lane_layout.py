@@ -36,7 +36,7 @@ _DENSE_STEPS: Final = 1 / 4
 _LOOKS: Final = 6
 _LEVELS: Final = 8
 _FAINTEST: Final = 0.38
-_SHARES: Final = (0.0, *np.linspace(_FAINTEST, 1.0, _LEVELS).tolist())
+_SHARES: Final = np.linspace(_FAINTEST, 1.0, _LEVELS).tolist()
 _CUT_FROM: Final = 48
 _PAD: Final = 3
 #: Whiskers longer than this many pixels have room for a cap.
@@ -385,10 +385,8 @@ class LaneLayout:
         values = view_of(steps.value)[np.maximum(places[is_next], 0)]
         known, of_step = np.unique(values, return_inverse=True)
         numbers = np.where(is_there, 1 + of_step[np.cumsum(is_next) - 1], 0)
-        colors = [self._background] + [
-            self._background
-            if value == GONE_STATE
-            else state_color(number_of(value), self._sheet.colors)
+        colors = [""] + [
+            "" if value == GONE_STATE else state_color(number_of(value), self._sheet.colors)
             for value in known.tolist()
         ]
         cells = np.sort(numbers.reshape(window.width, _LOOKS), axis=1).T
@@ -418,9 +416,9 @@ def pixels_of(instants: Instants, start: int, stop: int, window: LaneWindow) -> 
 
 
 def density_colors(token: str, colors: Colors) -> tuple[str, ...]:
-    """Return the colours of columns by density, the first for none."""
+    """Return the colours of columns by density, the first for none: empty."""
     color, background = colors[token], colors["bg"]
-    return tuple([mixed(color, background, share) for share in _SHARES])
+    return ("", *[mixed(color, background, share) for share in _SHARES])
 
 
 def state_color(number: int, colors: Colors) -> str:

@@ -90,7 +90,10 @@ class Sheet:
     def columns(
         self, layer: int, left: int, row: Row, cells: NDArray[np.int64], colors: Sequence[str]
     ) -> None:
-        """Fill columns one pixel wide; each cell holds the index of its colour."""
+        """Fill columns one pixel wide; each cell holds the index of its colour.
+
+        An empty colour leaves what is below, such as the grid.
+        """
         columns = Columns(left, row.top, row.height, cells, tuple(colors))
         self._add(layer, Kind.COLUMNS, "", columns)
 

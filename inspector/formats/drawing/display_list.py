@@ -88,7 +88,7 @@ class Columns(Struct, frozen=True, eq=False):
     top: float
     height: int  # Height of a column in pixels
     cells: NDArray[np.int64]  # The number of each cell's colour, shape (rows, columns)
-    colors: tuple[str, ...]  # The colours
+    colors: tuple[str, ...]  # The colours; empty for a cell that covers nothing
 
 
 class Polyline(Struct, frozen=True):
@@ -244,8 +244,9 @@ def boxes_by_color(columns: Columns) -> dict[str, list[tuple[float, float, float
     for number, row in enumerate(columns.cells.tolist()):
         left = columns.left
         for cell, run in groupby(row):
-            wide = len(list(run))
-            box = (left, round(columns.top + number * high, 2), wide, round(high, 2))
-            found.setdefault(columns.colors[cell], []).append(box)
+            wide, color = len(list(run)), columns.colors[cell]
+            if color:
+                box = (left, round(columns.top + number * high, 2), wide, round(high, 2))
+                found.setdefault(color, []).append(box)
             left += wide
     return found

@@ -69,7 +69,7 @@ def test_that_dense_changes_are_shown_as_the_share_in_which_a_clock_ran(seed: in
 
     def color_of(of_column: list[int]) -> str:
         if of_column[0] > window.present_ns:
-            return sheet.colors["bg"]
+            return ""
         share = sum(map(runs, of_column)) / looks
         return mixed(sheet.colors["clock"], sheet.colors["hatch"], share)
 

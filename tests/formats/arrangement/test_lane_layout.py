@@ -69,7 +69,7 @@ def test_that_dense_states_are_sampled_in_each_column(seed: int) -> None:
 
     def color_of(state: float) -> str:
         is_there = state not in {-inf, GONE_STATE}
-        return state_color(states[int(state)], sheet.colors) if is_there else sheet.colors["bg"]
+        return state_color(states[int(state)], sheet.colors) if is_there else ""
 
     instants = window.instants(lane_layout._LOOKS).tolist()
     looks = [instants[at : at + lane_layout._LOOKS] for at in range(0, len(instants) - 1, 6)]

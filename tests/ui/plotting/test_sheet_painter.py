@@ -130,11 +130,16 @@ def test_that_every_column_in_which_something_happened_is_painted(
     assert all(canvas.is_painted(x) for x in edges if 0 <= x < WIDTH)
 
 
-def test_that_a_column_in_which_nothing_happened_stays_empty(canvas: Canvas) -> None:
+def test_that_a_column_in_which_nothing_happened_leaves_the_grid_to_be_seen(
+    canvas: Canvas,
+) -> None:
+    grid = QColor("#123456")
+    canvas.painter.fillRect(300, 0, 1, ROW.height, grid)
     instants = instants_at(*(number / 100 for number in range(40_000)))
     canvas.instants(instants, window(0, 1_000, 1_000))
     assert canvas.is_painted(100)
-    assert not canvas.is_painted(300)
+    assert not canvas.is_painted(301)
+    assert canvas.colors(300) == {grid.name()}
 
 
 @pytest.mark.parametrize("at_ends", [False, True])
