@@ -123,8 +123,6 @@ class TimerQueue:
     def push_entry(self, entry: Entry) -> None:
         """Add a child's wake, or a timer with another due time than its own."""
         heappush(self.near, entry)
-        if self.batch and entry[0] <= self.batch[-1].due_ns:
-            self.return_batch()
 
     def head(self) -> Entry | None:
         """Return the earliest entry without removing it, ``None`` when empty."""

@@ -351,4 +351,5 @@ def test_that_there_is_no_time_for_a_rate_of_nothing() -> None:
     time = rate.of_inverse(1_000)
 
     assert (time.before, time.after, time.share) == (None, 25.0, None)
+    assert time.is_more_better is None
     assert time.interval_text == "nothing before"

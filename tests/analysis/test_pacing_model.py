@@ -96,6 +96,11 @@ def test_that_changes_deviations_and_limits_are_those_of_the_definitions(
         )
 
 
+def test_that_only_frames_of_over_three_times_the_one_before_count_as_that() -> None:
+    assert pacing.trailing_mean(TimeSeries(np.array([10.0, 30.0]))).tolist() == [10.0, 20.0]
+    assert pacing.trailing_mean(TimeSeries(np.array([10.0, 30.1]))).tolist() == [10.0, 10.0]
+
+
 def test_that_what_was_displayed_is_counted_by_refreshes() -> None:
     displayed = np.array([np.nan, 10.0, 10.0, 14.9, 15.1, 30.0, 41.0])
     errors = np.array([np.nan, 1.0, -2.0, 0.0, 3.0, -1.0, np.nan])

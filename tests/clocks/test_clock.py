@@ -407,6 +407,7 @@ def test_that_a_moved_branch_keeps_local_time_and_timers(world: World) -> None:
 
     assert clock.time_ns == before == 2 * SECOND
     assert clock.parent is b
+    assert (a.children, b.children) == ([], [clock])
     world.source.advance(4)
     assert world.calls == [("fired", 5.0)]
 

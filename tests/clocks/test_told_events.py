@@ -144,6 +144,9 @@ def test_that_changes_of_members_are_told_in_full() -> None:
     assert members.find(below) is owner
     members.set_paused(below, paused=True)
     members.set_paused(below, paused=False)
+    members.cause = 7
+    members.set_paused(below, paused=True)
+    members.set_paused(below, paused=False)
     members.set_text(below, Field.STATE, "on")
     members.move(aside, above)
     members.remove(above)
@@ -156,6 +159,8 @@ def test_that_changes_of_members_are_told_in_full() -> None:
         (0, MEMBER_ADDED, 3, 0, told.intern("aside")),
         (0, MEMBER_ORIGIN, 3, 1, MemberKind.TARGET),
         (0, MEMBER_SET, 2, Field.PAUSED, 1),
+        (0, MEMBER_SET, 2, Field.PAUSED, 0),
+        (0, MEMBER_SET, 2, Field.PAUSED, 8),
         (0, MEMBER_SET, 2, Field.PAUSED, 0),
         (0, MEMBER_SET, 2, Field.STATE, told.intern("on")),
         (0, MEMBER_MOVED, 3, 1, 0),
@@ -220,6 +225,25 @@ def test_that_lateness_is_told_by_the_reading_of_the_source() -> None:
     assert told_of == [
         *[(4, timer, 26) for timer in range(1, 7)],
         *[(8, timer, 22) for timer in (7, 8, 9, 3, 6)],
+    ]
+
+
+def test_that_missed_ticks_are_those_of_the_time_of_their_clock() -> None:
+    told = _Told()
+    tree = ClockTree(told)
+    half = tree.root.child("half", Fraction(1, 2), 0)
+    timers = [half.set_interval_ns(10, list, missed=each) for each in ("skip", "delay", "burst")]
+    told.taken()
+
+    tree.jump_to(104)
+    tree.run_to(104)
+
+    assert half.time_ns == 52
+    assert [each.due_ns for each in timers] == [60, 62, 60]
+    assert [each.fired for each in timers] == [1, 1, 5]
+    assert [event for event in told.taken() if event[1] == TICKS_MISSED] == [
+        (104, TICKS_MISSED, 1, 4, TimerKind.INTERVAL_SKIP),
+        (104, TICKS_MISSED, 2, 4, TimerKind.INTERVAL_DELAY),
     ]
 
 

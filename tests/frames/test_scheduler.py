@@ -63,6 +63,17 @@ def test_that_a_stall_is_made_up_to_the_limit_and_the_rest_is_counted(log: list[
     assert timer.remaining_ns == 50 * NS_PER_MS
 
 
+def test_that_a_call_due_at_the_end_of_a_frame_counts_for_its_limit(log: list[float]) -> None:
+    scheduler = Scheduler(max_calls_per_frame=1)
+    timer = scheduler.schedule(log.append, 0.5, delay=0.5)
+
+    scheduler.update(1)
+    assert (len(log), timer.missed) == (1, 1)
+    scheduler.update(0.5)
+
+    assert (len(log), timer.missed) == (2, 1)
+
+
 def test_that_without_a_limit_everything_is_made_up(log: list[float]) -> None:
     scheduler = Scheduler(max_calls_per_frame=None)
     timer = scheduler.schedule(log.append, 0.001, delay=0.002)

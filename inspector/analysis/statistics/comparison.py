@@ -340,7 +340,8 @@ class _Pair(Struct, frozen=True, eq=False):
     def intervals(self, tests: NDArray[np.int_]) -> tuple[Samples, Samples]:
         """Return the ends of intervals that hold for ``tests`` changes together (Bonferroni)."""
         one, other = self.one, self.other
-        squares = [((each.below + each.above) / 2) ** 2 for each in (one, other)]
+        # Of the widths, as the freedom depends on their ratio only.
+        squares = [(each.below + each.above) ** 2 for each in (one, other)]
         both = squares[0] ** 2 / one.freedom + squares[1] ** 2 / other.freedom
         # Welch 1947, Satterthwaite 1946.
         freedom = np.divide(
