@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers, member_blockers
-from inspector.calls.call import Call, CallId, call_of, short_site
+from inspector.calls.call import Call, CallId, call_of, clock_of, short_site
 from inspector.calls.dues import DueTimes
 from inspector.commands.clocks import PauseClock, SetRate
 from inspector.commands.command import Command
@@ -327,6 +327,8 @@ def test_that_a_call_that_is_gone_is_none(session: HostedSession) -> None:
 
     assert call_of(session.timeline, once) is None
     assert call_of(session.timeline, CallId(999)) is None
+    unknown = (once, CallId(999), CallId(999, is_member=True))
+    assert [clock_of(session.timeline, each) for each in unknown] == [0, 0, 0]
     assert call_of(session.timeline, CallId(999, is_member=True)) is None
 
 

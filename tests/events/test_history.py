@@ -1,5 +1,10 @@
 """The past of a log: any state in it is the fold of everything up to there."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,10 +12,10 @@ from hypothesis import strategies as st
 from inspector.clocks.tree import ClockTree
 from inspector.events import history
 from inspector.events.frame_history import FrameHistory
-from inspector.events.history import LogHistory
+from inspector.events.history import LogHistory, WholeHistory, without_gaps
 from inspector.events.log import BYTES_PER_EVENT, EventLog
 from inspector.events.timeline import Timeline
-from inspector.vocabulary import MARK, Phase, RawEvent
+from inspector.vocabulary import CLOCK_ADDED, MARK, TIMER_ADDED, Phase, RawEvent
 
 
 def busy_log(budget_bytes: int = 64 * 1024 * 1024) -> tuple[EventLog, list[RawEvent]]:
@@ -51,17 +56,117 @@ def short_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "MAX_KEYFRAMES", 6)
 
 
-@given(data=st.data(), kept=st.sampled_from([10**6, 120, 40]))
-def test_that_a_state_is_the_fold_of_everything_before_it(data: st.DataObject, kept: int) -> None:
+@given(
+    data=st.data(), kept=st.sampled_from([10**6, 120, 40]), many=st.sampled_from([10, 25, 2_000])
+)
+def test_that_a_state_is_the_fold_of_everything_before_it(
+    data: st.DataObject, kept: int, many: int
+) -> None:
     log, everything = busy_log(kept * BYTES_PER_EVENT)
     past = LogHistory(log)
     assert past.first == len(everything) - len(log)
 
-    for _ in range(4):
-        cursor = data.draw(st.integers(past.first, past.end))
-        expected = Timeline(log.strings)
-        expected.apply_all(everything[:cursor])
-        assert described(past.state_before(cursor)) == described(expected)
+    with pytest.MonkeyPatch.context() as patch:
+        # Folded as columns, some at a time.
+        patch.setattr(history, "_MANY", many)
+        patch.setattr(history, "_MOST", 9)
+        for _ in range(4):
+            cursor = data.draw(st.integers(past.first, past.end))
+            expected = Timeline(log.strings)
+            expected.apply_all(everything[:cursor])
+            assert described(past.state_before(cursor)) == described(expected)
+
+
+def test_that_states_are_kept_on_the_way_and_known_again() -> None:
+    log = EventLog()
+    for number in range(60):
+        log.append((number, MARK, 0, 0, 0))
+    past = LogHistory(log)
+    assert past.known_before(60)[0] == 0
+
+    past.state_before(60)
+    assert [past.known_before(cursor)[0] for cursor in (60, 50, 49, 25, 24)] == [50, 50, 25, 25, 0]
+    at, state = past.known_before(55)
+    assert (at, len(state.marks)) == (50, 50)
+    # Keeping a large state takes as long as folding twice as many events as it has timers.
+    for number in range(40):
+        log.append((60, TIMER_ADDED, number + 1, 1, 0))
+    base = Timeline([""])
+    base.apply_all([(0, CLOCK_ADDED, 1, 0, 0)])
+    larger = LogHistory(EventLog.holding([""], log.slice(0, 100), 0, base))
+    timers = larger.state_before(100)
+    assert larger._step(timers) == 80
+    assert [at for at in range(101) if larger.known_before(at)[0] == at] == [0, 25, 50]
+
+
+def test_that_events_are_had_with_their_cursors_and_in_blocks() -> None:
+    log, everything = busy_log(40 * BYTES_PER_EVENT)
+    past = LogHistory(log)
+
+    for start, end in ((0, past.end), (past.first + 3, past.end - 2), (past.end, past.end)):
+        cursors, events = past.numbered(start, end)
+        assert list(cursors) == list(range(max(start, past.first), end))
+        assert events == everything[max(start, past.first) : end]
+        packed = [number for block in past.blocks(start, end) for number in block]
+        assert packed == [number for event in events for number in event]
+        assert past.whole_until(start, end) == end
+    assert past.whole_until(9, 5) == 9
+    assert past.first_ns == past.base.at_ns == past.state_before(0).at_ns > 0
+    assert (past.has_all_events, past.missing) == (True, 0)
+
+
+class Told(WholeHistory):
+    """A past that has its events only."""
+
+    first = 2
+
+    def __init__(self, events: list[RawEvent]) -> None:
+        self._events = events
+
+    def events(self, start: int, end: int) -> list[RawEvent]:
+        return self._events[max(start, self.first) : end]
+
+    def cursor_at(self, at_ns: int) -> int:
+        return sum(event[0] <= at_ns for event in self._events)
+
+    def state_before(self, cursor: int) -> Timeline:
+        timeline = Timeline([""])
+        timeline.apply_all(self._events[: max(cursor, self.first)])
+        return timeline
+
+
+def test_that_a_past_is_told_by_its_events_and_the_states_before_them() -> None:
+    told: Any = Told([(number, MARK, 0, 0, 0) for number in range(6)])
+
+    assert told.numbered(0, 4) == (range(2, 4), told.events(2, 4))
+    assert len(told.base.marks) == 2
+    cursor, state = told.known_before(5)
+    assert (cursor, len(state.marks)) == (5, 5)
+    told.go_on(state, 5, 6)
+    assert (len(state.marks), state.at_ns) == (6, 5)
+    later = told.state_at(9)
+    assert (len(later.marks), later.at_ns) == (6, 9)
+
+
+@pytest.mark.parametrize(
+    ("cursors", "parts"),
+    [
+        ([], []),
+        (range(3, 6), [[3, 4, 5]]),
+        ([3, 4, 5], [[3, 4, 5]]),
+        ([3, 5, 6, 9], [[3], [5, 6], [9]]),
+        ([1, 2, 4], [[1, 2], [4]]),
+    ],
+)
+def test_that_events_are_split_where_some_are_missing(
+    cursors: Sequence[int], parts: list[list[int]]
+) -> None:
+    events = [(cursor, MARK, 0, 0, 0) for cursor in cursors]
+
+    found = list(without_gaps(cursors, events))
+
+    assert [list(part) for part, _ in found] == parts
+    assert [[event[0] for event in part] for _, part in found] == parts
 
 
 @given(data=st.data())

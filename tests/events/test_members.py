@@ -8,9 +8,17 @@ import pytest
 from inspector.clocks.clock import Clock
 from inspector.clocks.tree import ClockTree
 from inspector.events.log import EventLog
+from inspector.events.members import MemberState
 from inspector.events.sentences import describe
 from inspector.events.timeline import Timeline
-from inspector.vocabulary import NEVER, EventKind, Field, MemberKind, RawEvent
+from inspector.vocabulary import (
+    NEVER,
+    RATE_DENOMINATOR,
+    EventKind,
+    Field,
+    MemberKind,
+    RawEvent,
+)
 
 
 class Thing:
@@ -313,6 +321,59 @@ def test_events_of_members_read_as_sentences(
     event: tuple[int, int, int, int, int], sentence: str
 ) -> None:
     assert describe(event, ["", "a"]) == sentence
+
+
+def test_that_updates_are_called_by_priority_and_then_in_their_turn(
+    tree: ClockTree, log: EventLog
+) -> None:
+    things = [Thing() for _ in range(7)]
+    scheduler = tree.members.add(things[0], MemberKind.SCHEDULER, "scheduler", tree.root)
+    targets = [
+        tree.members.add(each, MemberKind.TARGET, "", tree.root, scheduler) for each in things[1:3]
+    ]
+    numbers = [
+        tree.members.add(thing, MemberKind.UPDATE, "update", tree.root, targets[place % 2])
+        for place, thing in enumerate(things[3:])
+    ]
+    # One keeps the priority 0 that was never said.
+    for number, priority in ((numbers[3], 0), (numbers[0], 0), (numbers[1], -1)):
+        tree.members.set(number, Field.PRIORITY, priority)
+
+    members = folded(log).members
+
+    assert [each.id for each in members.updates_of(scheduler)] == [
+        *(numbers[1], numbers[2], numbers[3], numbers[0])
+    ]
+    assert [each.id for each in members.branch(targets[0])] == [targets[0], numbers[0], numbers[2]]
+
+
+@pytest.mark.parametrize(
+    ("fields", "rate_n", "is_paused", "cause", "waits"),
+    [
+        ({}, RATE_DENOMINATOR, False, 0, True),
+        ({Field.RATE: 5, Field.PAUSED: 0, Field.INTERVAL: 0}, 5, False, 0, False),
+        ({Field.PAUSED: 1, Field.INTERVAL: 7}, RATE_DENOMINATOR, True, 0, True),
+        ({Field.PAUSED: 4}, RATE_DENOMINATOR, True, 3, True),
+    ],
+)
+def test_that_a_member_is_what_its_fields_say(
+    fields: dict[int, int], rate_n: int, is_paused: bool, cause: int, waits: bool
+) -> None:
+    member = MemberState(3, "paint", 0, 0, kind=MemberKind.FRAME_CALLBACK, fields=fields)
+
+    assert (member.rate_n, member.is_paused, member.pause_cause) == (rate_n, is_paused, cause)
+    assert member.waits_for_clock is waits
+    member.kind = MemberKind.UPDATE
+    assert member.waits_for_clock
+
+
+def test_that_what_is_not_known_has_no_text(tree: ClockTree, log: EventLog) -> None:
+    number = tree.members.add(Thing(), MemberKind.MACHINE, "machine", tree.root)
+
+    members = folded(log).members
+
+    assert members.field_text(number, Field.STATE) == members.field_text(99, Field.STATE) == ""
+    assert members.under_clock(99) == []
 
 
 def test_that_what_runs_a_scheduler_is_no_second_member_under_its_clock(

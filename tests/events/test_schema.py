@@ -29,6 +29,7 @@ from inspector.events.schema import (
     EventGroup,
     EventRow,
     Unit,
+    clock_at_parent_time,
     group_of,
     kinds_of,
     kinds_with,
@@ -155,6 +156,10 @@ def test_that_every_kind_has_one_row() -> None:
 def test_that_every_group_has_a_kind_and_every_kind_is_listed() -> None:
     assert {row.group for row in SCHEMA.values()} == set(EventGroup)
     assert [*EventGroup] == [*range(len(EventGroup))]
+    assert len({(group.word, group.explanation) for group in EventGroup}) == len(EventGroup)
+    marks = EventGroup.MARKS
+    assert (marks.title, marks.word) == ("Marks", "⚑ mark")
+    assert marks.explanation == "Marked instants and loaded scenes"
     assert kinds_of(frozenset(EventGroup)) == frozenset(map(int, EventKind))
     assert frozenset().union(*(kinds_with(group=group) for group in EventGroup)) == frozenset(
         map(int, EventKind)
@@ -174,6 +179,19 @@ def test_that_what_calls_change_of_members_is_listed_among_calls(field: Field) -
     }
     group = group_of((0, EventKind.MEMBER_SET, 1, field, 0))
     assert (group is EventGroup.CALLS) == (field in by_calls)
+
+
+def test_that_a_clock_at_its_parent_s_time_is_added_and_anchored() -> None:
+    timeline = Timeline(["", "root", "game"])
+    timeline.apply_all([*clock_at_parent_time(3, 1, 0, 1), *clock_at_parent_time(5, 2, 1, 2)])
+
+    assert timeline.at_ns == 5
+    assert {each.id: (each.name, each.parent_id) for each in timeline.clocks.values()} == {
+        1: ("root", 0),
+        2: ("game", 1),
+    }
+    assert [timeline.local_ns(number, 9) for number in (1, 2)] == [9, 9]
+    assert [each.rate for each in timeline.clocks.values()] == [1, 1]
 
 
 def test_that_fields_count_that_tell_what_happened() -> None:

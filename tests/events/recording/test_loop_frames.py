@@ -14,7 +14,7 @@ from inspector.events.blocks.packed_columns import events_of
 from inspector.events.blocks.quick_fold import fold_block
 from inspector.events.frame_history import FrameHistory
 from inspector.events.log import EventLog
-from inspector.events.loop_frames import exchange
+from inspector.events.loop_frames import exchange, of_other_loop
 from inspector.events.recording import (
     RecordingError,
     as_far_as_it_goes,
@@ -104,6 +104,9 @@ def test_that_choosing_another_loop_and_back_changes_no_event() -> None:
     block = block_of(events)
     exchange(block, SHOWN, 3)
     assert events_of(block) != events
+    for before, after in zip(events, events_of(block), strict=True):
+        if before[1] in {FRAME_BEGAN, PHASE_ENDED, DELTA_CUT, FRAME_ENDED}:
+            assert after == of_other_loop(before, SHOWN)
     shown = [each for each in events_of(block) if each[1] in {FRAME_BEGAN, FRAME_ENDED}]
     assert {each[2] for each in shown} == {3}
     exchange(block, 3, SHOWN)
