@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
@@ -458,3 +461,148 @@ def test_that_a_program_that_cannot_load_the_probe_says_why() -> None:
         answer = {"exceptionDetails": details}
         with pytest.raises(CdpError, match=f"could not load the probe: {told}"):
             door._evaluate("0")
+
+
+def test_that_the_ports_of_a_process_are_those_on_which_it_listens(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(late_node, "Path", lambda path: Path(f"{tmp_path}{path}"))
+    assert late_node.listening_ports(5) == set()
+    assert late_node._status(5) == {}
+    files, tables = tmp_path / "proc/5/fd", tmp_path / "proc/5/net"
+    files.mkdir(parents=True)
+    tables.mkdir()
+    for number, target in enumerate(("socket:[71]", "pipe:[72]", "socket:[73]", "socket:[74]")):
+        (files / str(number)).symlink_to(target)
+    (files / "file").touch()
+    head = "sl local_address rem_address st tx rx tr tm when retrnsmt uid timeout inode\n"
+    row = " 0: 0100007F:{:04X} 00000000:0000 {} 0:0 00:0 0 0 0 {} 1\n"
+    rows = [(9_229, "0A", 71), (80, "0A", 72), (81, "01", 73), (82, "0A", 99)]
+    (tables / "tcp").write_text(head + "".join(row.format(*each) for each in rows))
+    assert late_node.listening_ports(5) == {9_229}
+    (tables / "tcp6").write_text(head + row.format(3_000, "0A", 74))
+    assert late_node.listening_ports(5) == {9_229, 3_000}
+    (tmp_path / "proc/5/status").write_text("Name:\tnode: x\nSigCgt:\t0200\n")
+    assert late_node._status(5) == {"Name": "node: x", "SigCgt": "0200"}
+
+
+def test_that_a_debugger_is_looked_for_at_the_usual_port_first_and_for_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now_s = 50.0
+
+    def targets(port: int, path: str) -> object:
+        asked.append(port)
+        assert path == "/json/list"
+        if port not in lists:
+            message = "nothing there"
+            raise CdpError(message)
+        return lists[port]
+
+    def sleep(seconds: float) -> None:
+        nonlocal now_s
+        now_s += 100 * seconds
+
+    asked: list[int] = []
+    lists: dict[int, object] = {9_000: {}, 9_100: [], 9_300: ["first", "second"]}
+    monkeypatch.setattr(late_node, "sleep", sleep)
+    monkeypatch.setattr(late_node, "monotonic", lambda: now_s)
+    monkeypatch.setattr(late_node, "listening_ports", lambda _pid: {9_300, 9_229, 9_100, 9_000})
+    monkeypatch.setattr(late_node, "reported_targets", targets)
+    monkeypatch.setattr(late_node, "socket_path", lambda listing, port: f"/{listing} of {port}")
+    target: Any = SimpleNamespace(pid=5, argv=("node", "--inspect=9100"), title="game.js")
+    assert late_node._debugger(target) == (9_300, "/first of 9300")
+    assert asked[0] == 9_100
+    del lists[9_300]
+    with pytest.raises(AttachError, match=r"of game\.js \(5\) does not open.*has the port 9100"):
+        late_node._debugger(target)
+    assert now_s == pytest.approx(50 + late_node._DEBUGGER_S)
+
+
+@pytest.mark.parametrize("was_open", [False, True])
+def test_that_a_program_is_asked_by_a_signal_and_entered_at_its_debugger(
+    monkeypatch: pytest.MonkeyPatch, *, was_open: bool
+) -> None:
+    now_s = 50.0
+
+    def sleep(seconds: float) -> None:
+        nonlocal now_s
+        now_s += 100 * seconds
+        if not was_open:
+            ports.clear()
+
+    did: list[object] = []
+    ports = {9_229} if was_open else {80}
+    target: Any = SimpleNamespace(pid=5, title="game.js")
+
+    class AtDebugger:
+        def __init__(self, port: int, path: str, *, is_ours: bool) -> None:
+            did.append((port, path, is_ours))
+            ports.add(port)
+
+        def enter(self, address: str, options: object) -> None:
+            did.append((address, options))
+
+    monkeypatch.setattr(late_node, "attachable", lambda pid, *_: target if pid == 5 else None)
+    monkeypatch.setattr(late_node, "listening_ports", lambda _pid: set(ports))
+    monkeypatch.setattr(late_node, "monotonic", lambda: now_s)
+    monkeypatch.setattr(late_node, "sleep", sleep)
+    monkeypatch.setattr(late_node, "_debugger", lambda _target: (9_229, "/path"))
+    monkeypatch.setattr(late_node, "_AtDebugger", AtDebugger)
+    monkeypatch.setattr(os, "kill", lambda *given: did.append(given))
+    acceptor: Any = SimpleNamespace(address="unix:/x", token="00")  # noqa: S106 - none
+    opened = late_node.LateNode(5, "step").open(acceptor)
+    assert did == [
+        (5, signal.SIGUSR1),
+        (9_229, "/path", not was_open),
+        ("unix:/x", {"token": "00", "grant": "step"}),
+    ]
+    assert ("is open on" in opened.note) is was_open
+    assert now_s == pytest.approx(51.0 if was_open else 50.5)
+
+
+def test_that_a_program_is_stopped_between_turns_and_its_timers_handed_over() -> None:
+    asked: list[tuple[str, object]] = []
+    answers: dict[str, object] = {
+        "Runtime.evaluate": {"result": {"objectId": "prototype"}},
+        "Runtime.queryObjects": {"objects": {"objectId": "timers"}},
+    }
+
+    def call(method: str, params: object = None) -> object:
+        asked.append((method, params))
+        return answers.get(method, {})
+
+    door: Any = late_node._AtDebugger.__new__(late_node._AtDebugger)
+    door._cdp = SimpleNamespace(call=call)
+    door._is_paused = threading.Event()
+    door._scripts = {}
+    door._note("Debugger.dreams", {}, "")
+    waited: list[float] = []
+
+    def wait(seconds: float) -> bool:
+        waited.append(seconds)
+        return bool(door._is_paused.is_set())
+
+    door._is_paused.wait = wait
+    with pytest.raises(CdpError, match="its event loop does not turn"):
+        door._wait_for_loop()
+    door._note("Debugger.paused", {}, "")
+    door._wait_for_loop()
+    assert waited == [late_node._DEBUGGER_S] * 2
+    assert asked[0] == ("Debugger.enable", None)
+    assert asked[1] == (
+        "Runtime.evaluate",
+        {"expression": late_node._STOP, "includeCommandLineAPI": True},
+    )
+    asked.clear()
+    door._places = lambda timers: [f"place of {timers}"]
+    door._hand_over_timers()
+    assert asked[1] == ("Runtime.queryObjects", {"prototypeObjectId": "prototype"})
+    assert asked[2][1] == {
+        "functionDeclaration": f"function (places) {{ {late_node._PROBE}.adopt(this, places); }}",
+        "objectId": "timers",
+        "arguments": [{"value": ["place of timers"]}],
+    }
+    asked.clear()
+    door._properties("7")
+    assert asked == [("Runtime.getProperties", {"objectId": "7", "ownProperties": True})]
