@@ -324,6 +324,23 @@ def test_that_a_program_that_does_not_tell_its_time_is_introduced_all_the_same()
     assert attached.offset_ns == silent.time_ns - (_BEGAN_NS - 300)  # type: ignore[attr-defined]
 
 
+def test_that_a_program_that_floods_is_introduced_before_its_clock_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    batch = packed_events([(1, MARK, 0, 0, 0)])
+    monkeypatch.setattr(link_module, "_MOST_WAITING_BYTES", len(batch))
+    flooding = _Answering()
+    flooding.send = lambda *_: None  # type: ignore[method-assign]
+    flooding.comes = [(1, [(EVENTS, batch)])] * 3
+    _introduced(flooding)
+    assert [len(getattr(news, "payload", b"")) for news, _ in flooding.news] == [
+        0,
+        0,
+        len(batch),
+        len(batch),
+    ]
+
+
 def test_that_a_clock_that_drifts_is_followed_beyond_what_is_uncertain() -> None:
     played = _Answering()
     link = _introduced(played)
