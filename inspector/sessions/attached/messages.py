@@ -30,7 +30,7 @@ GRANT_TEXTS: Final[dict[Grant, str]] = {
 
 
 class Message(msgspec.Struct, frozen=True):
-    """The parameters of a message; unknown fields are ignored."""
+    """The parameters of a message that are read here; others are ignored."""
 
 
 class RuntimeMessage(Message, frozen=True):
@@ -55,9 +55,7 @@ class HelloMessage(Message, frozen=True):
     protocol: Whole
     pid: Whole
     name: Name
-    token: Name = ""
     role: Literal["probe"] = "probe"
-    vocabulary: Whole = 0
     parent_pid: Whole = 0
     argv: Annotated[list[Text], msgspec.Meta(max_length=_MOST)] = []
     runtime: RuntimeMessage = RuntimeMessage()
@@ -121,20 +119,16 @@ class ChangedMessage(Message, frozen=True):
 
 
 class CostMessage(Message, frozen=True):
-    """What a probe costs: processor time in an interval, and the events that it sends."""
+    """What a probe costs: processor time in an interval."""
 
     cpu_ns: Whole
     interval_ns: Whole
-    events: Whole = 0
-    dropped: Whole = 0
-    queued_bytes: Whole = 0
 
 
 class HeldMessage(Message, frozen=True):
-    """Whether a program is held now, and after which frame."""
+    """Whether a program is held now."""
 
     held: bool
-    frame: int | None = None
 
 
 class ByeMessage(Message, frozen=True):

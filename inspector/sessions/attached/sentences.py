@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from inspector.display_text import counted
@@ -102,9 +103,6 @@ def how_it_ended(exit_code: int | None, news: Ended, *, goes_on: bool) -> str:
 
 def _by_exit_code(exit_code: int) -> str:
     number = exit_code - 128 if exit_code > 128 else -exit_code  # noqa: PLR2004 - of shells
-    if number > 0:
-        try:
-            return f"it was ended by {signal.Signals(number).name}"
-        except ValueError:
-            pass
+    with suppress(ValueError):
+        return f"it was ended by {signal.Signals(number).name}"
     return f"it has ended with exit code {exit_code}"

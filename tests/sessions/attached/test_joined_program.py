@@ -12,6 +12,7 @@ from inspector.commands.command import Capability
 from inspector.probe.adapters import KEEPS_TIME
 from inspector.sessions.attached.joined import JoinedPrograms
 from inspector.sessions.attached.messages import (
+    FIRST_PAGE_PID,
     AdapterMessage,
     BusyThreadMessage,
     ChangedMessage,
@@ -95,6 +96,9 @@ def test_that_nothing_is_said_of_what_is_not_known() -> None:
         ({}, "process 7"),
         ({"host": "there"}, "process 7 on there"),
         ({"pid": 0}, "page"),
+        ({"pid": 1}, "process 1"),
+        ({"pid": FIRST_PAGE_PID - 1}, f"process {FIRST_PAGE_PID - 1}"),
+        ({"pid": FIRST_PAGE_PID}, "page"),
         ({"peer_pid": os.getpid()}, "process 7"),
         # A container counts its processes by itself.
         ({"peer_pid": 9}, "process 9"),
@@ -117,6 +121,8 @@ def test_that_it_is_named_with_its_host_and_its_namesakes_are_numbered() -> None
 def test_that_a_program_is_attached_silent_or_no_longer_attached() -> None:
     program = Program()
     states = [(program.state, program.brief)]
+    about = [program.is_described, program.is_stepping, program.has_step_begun, program.is_silent]
+    assert about == [False] * 4
     program.link.is_silent = True
     states.append((program.state, program.brief))
     program.ended = "It has ended."
@@ -143,6 +149,7 @@ def test_that_its_costs_and_losses_add_up() -> None:
     assert program.brief == "game, probe 2.0 %, 6 events lost"
     program.add_cost(CostMessage(5, 0))
     assert program.cost_text == ""
+    assert program.brief == "game, 6 events lost"
 
 
 @pytest.mark.parametrize(
@@ -245,7 +252,11 @@ def test_that_a_program_is_asked_only_for_what_is_new() -> None:
 def test_that_the_clock_of_a_program_on_another_host_is_named_with_the_host() -> None:
     sorter: Any = None
     programs = JoinedPrograms(sorter)
-    assert (programs.file_stem, programs.wants_hold) == ("attached", False)
+    assert (programs.file_stem, programs.wants_hold, programs.is_running) == (
+        "attached",
+        False,
+        False,
+    )
     for index, host in enumerate(("pi", "")):
         translation = SimpleNamespace(name="game")
         joined: Any = SimpleNamespace(
@@ -255,6 +266,10 @@ def test_that_the_clock_of_a_program_on_another_host_is_named_with_the_host() ->
         assert translation.name == ("game/on pi" if host else "game")
         assert programs.by_number[index] is joined
     assert programs.file_stem == "game on pi"
+    first = programs.by_number[0]
+    for name, stem in (("a-b_c.d 1", "a-b_c.d 1"), ("/é:", "é"), ("//", "attached")):
+        first.name = name
+        assert programs.file_stem == stem
 
 
 # ------------------------------------------------------------------ joined to others

@@ -125,6 +125,7 @@ def test_that_sentences_say_what_is_missing() -> None:
     [
         (0, True, "x", False, "it has ended with exit code 0"),
         (128, False, "", False, "it has ended with exit code 128"),
+        (129, False, "", False, "it was ended by SIGHUP"),
         (137, False, "", False, "it was ended by SIGKILL"),
         (-15, False, "", False, "it was ended by SIGTERM"),
         (250, False, "", False, "it has ended with exit code 250"),
