@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.analysis.statistics.column_summary import classes_of, lasting_ns, summary_of
+from inspector.analysis.statistics.column_summary import classes_of, lasting_ns, mean_of, summary_of
 
 TIMES = st.lists(st.integers(0, 40), min_size=1, max_size=200)
 
@@ -64,6 +64,11 @@ def test_that_a_mean_is_weighted_by_how_long_values_last_unless_they_are_duratio
     assert found.frames_per_joule == frames_per_joule
     assert sum(each.count for each in found.classes) == (4 if are_frames else 0)
     assert [each.name for each in found.classes] == ["up to P50", "P50 to P95"] * are_frames
+
+
+def test_that_weights_are_shares_however_small_they_are() -> None:
+    assert mean_of(np.array([1.0, 3.0]), np.array([0.1, 0.3])) == pytest.approx(2.5)
+    assert mean_of(np.array([1.0, 3.0]), np.zeros(2)) == 2
 
 
 def test_that_nothing_is_no_summary_and_no_time_no_weight() -> None:

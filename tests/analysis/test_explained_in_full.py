@@ -397,15 +397,8 @@ def test_that_late_and_early_calls_are_told_in_full() -> None:
     behind_timers = [timer(after_ms, f"in {after_ms} ms") for after_ms in (3, 4, 6)]
     tied = [timer(7, f"tied {number}") for number in range(5)]
     scene.wake(76, {timers: 4, update: 1}, cut_ms=3)
-    tick = root.set_interval_ns(4 * MS, int, missed="skip", name="tick")
     behind_many = timer(1, "behind many")
     scene.wake(81, {timers: 0, update: 0})
-    scene.tree.jump_to(82 * MS)
-    root.fire_now(tick)
-    early = timer(9, "early")
-    scene.wake(84, {timers: 0, update: 0})
-    root.fire_now(early)
-    scene.wake(100, {timers: 0, update: 0})
 
     assert [*scene.told(behind_frame[0])] == [
         "Timer “in 10 ms” (5), clock 1: It has fired, 18.0 ms late, and is no longer pending.",
@@ -521,64 +514,126 @@ def test_that_late_and_early_calls_are_told_in_full() -> None:
     ]
     assert [*scene.told(behind_many)] == [
         (
-            "Timer “behind many” (20), clock 1: It has fired, 4.00 ms late, and is no longer "
+            "Timer “behind many” (19), clock 1: It has fired, 4.00 ms late, and is no longer "
             "pending."
         ),
-        "77: It fired at 0:00.077, in frame 6: a timeout fires only once. [event 114, frame 6]",
-        "77: It was called 4.00 ms late. [event 114, frame 6]",
+        "77: It fired at 0:00.077, in frame 6: a timeout fires only once. [event 111, frame 6]",
+        "77: It was called 4.00 ms late. [event 111, frame 6]",
         (
             "76: The timers of frame 5 took 4.00 ms together; called before this one: “in 3 "
             "ms”, “in 4 ms”, “in 6 ms”, “tied 0” and 4 more. [event 102, frame 5]"
         ),
-        "76: It was set, for 1.00 ms of “root”. [event 111, frame 5]",
+        "76: It was set, for 1.00 ms of “root”. [event 108, frame 5]",
     ]
-    assert [*scene.told(tick, 81)] == [
-        "Timer “tick” (19), clock 1: Fires in 3.00 ms, at 0:00.084, if rates stay as they are.",
-        "80: It has fired once, the last time in frame 6. [event 115, frame 6]",
-        "80: It was called 1.00 ms late. [event 115, frame 6]",
+
+
+def test_that_missed_and_early_calls_are_told_in_full() -> None:
+    scene = Scene()
+    root = scene.root
+    tick = root.set_interval_ns(4 * MS, int, missed="skip", name="tick")
+    scene.wake(5, {})
+    scene.tree.jump_to(6 * MS)
+    root.fire_now(tick)
+    early = root.set_timeout_ns(9 * MS, int, name="early")
+    scene.wake(8, {})
+    root.fire_now(early)
+    scene.wake(17, {})
+    scene.wake(34, {})
+    root.set_timeout_ns(MS, int, name="before it")
+    behind_one = root.set_timeout_ns(2 * MS, int, name="behind one")
+    even = root.set_interval_ns(15 * MS, int, name="even")
+    scene.run_to(35)
+    scene.wake(44, {Phase.TIMERS: 8})
+    scene.tree.jump_to(49 * MS)
+    root.fire_now(even)
+
+    assert [*scene.told(tick, 5)] == [
+        "Timer “tick” (1), clock 1: Fires in 3.00 ms, at 0:00.008, if rates stay as they are.",
+        "4: It has fired once, the last time in frame 0. [event 7, frame 0]",
+        "4: It was called 1.00 ms late. [event 7, frame 0]",
         (
-            "80: It is not known what kept the thread: the clocks were read 1.00 ms after "
-            "the due instant; no measured callback delayed it. [event 115, frame 6]"
+            "4: It is not known what kept the thread: the clocks were read 1.00 ms after the "
+            "due instant; no measured callback delayed it. [event 7, frame 0]"
         ),
         (
-            "81: It is due at 00:00.084 in the time of “root”, which is at 00:00.081; 3.00 "
+            "5: It is due at 00:00.008 in the time of “root”, which is at 00:00.005; 3.00 ms "
+            "remain. [clock 1, number True]"
+        ),
+    ]
+    assert [*scene.told(tick, 6)] == [
+        "Timer “tick” (1), clock 1: Fires in 2.00 ms, at 0:00.008, if rates stay as they are.",
+        "6: It has fired twice, the last time in frame 1. [event 10, frame 1]",
+        (
+            "6: It was called 2.00 ms early, by the program (fire_now). Its schedule is "
+            "unchanged. [event 10]"
+        ),
+        (
+            "6: It is due at 00:00.008 in the time of “root”, which is at 00:00.006; 2.00 ms "
+            "remain. [clock 1, number True]"
+        ),
+    ]
+    assert [*scene.told(tick, 17)] == [
+        "Timer “tick” (1), clock 1: Fires in 3.00 ms, at 0:00.020, if rates stay as they are.",
+        "12: It has fired 4 times, the last time in frame 2. [event 19, frame 2]",
+        "12: It was called 5.00 ms late. [event 19, frame 2]",
+        (
+            "12: It is not known what kept the thread: the clocks were read 5.00 ms after "
+            "the due instant; no measured callback delayed it. [event 19, frame 2]"
+        ),
+        (
+            "12: 1 late tick was skipped, as its kind “interval (skip)” requires; 1 the last "
+            "time. [event 18]"
+        ),
+        (
+            "17: It is due at 00:00.020 in the time of “root”, which is at 00:00.017; 3.00 "
             "ms remain. [clock 1, number True]"
         ),
     ]
-    assert [*scene.told(tick, 82)] == [
-        "Timer “tick” (19), clock 1: Fires in 2.00 ms, at 0:00.084, if rates stay as they are.",
-        "82: It has fired twice, the last time in frame 7. [event 120, frame 7]",
+    assert [*scene.told(tick, 34)] == [
+        "Timer “tick” (1), clock 1: Fires in 2.00 ms, at 0:00.036, if rates stay as they are.",
+        "20: It has fired 5 times, the last time in frame 3. [event 23, frame 3]",
+        "20: It was called 14.0 ms late. [event 23, frame 3]",
         (
-            "82: It was called 2.00 ms early, by the program (fire_now). Its schedule is "
-            "unchanged. [event 120]"
+            "20: It is not known what kept the thread: the clocks were read 14.0 ms after "
+            "the due instant; no measured callback delayed it. [event 23, frame 3]"
         ),
         (
-            "82: It is due at 00:00.084 in the time of “root”, which is at 00:00.082; 2.00 "
-            "ms remain. [clock 1, number True]"
-        ),
-    ]
-    assert [*scene.told(tick)] == [
-        "Timer “tick” (19), clock 1: Fires in 4.00 ms, at 0:00.104, if rates stay as they are.",
-        "88: It has fired 4 times, the last time in frame 8. [event 131, frame 8]",
-        "88: It was called 12.0 ms late. [event 131, frame 8]",
-        (
-            "88: It is not known what kept the thread: the clocks were read 12.0 ms after "
-            "the due instant; no measured callback delayed it. [event 131, frame 8]"
+            "20: 4 late ticks were skipped, as its kind “interval (skip)” requires; 3 the "
+            "last time. [event 22]"
         ),
         (
-            "88: 3 late ticks were skipped, as its kind “interval (skip)” requires; 3 the "
-            "last time. [event 130]"
-        ),
-        (
-            "100: It is due at 00:00.104 in the time of “root”, which is at 00:00.100; 4.00 "
+            "34: It is due at 00:00.036 in the time of “root”, which is at 00:00.034; 2.00 "
             "ms remain. [clock 1, number True]"
         ),
     ]
     assert [*scene.told(early)] == [
-        "Timer “early” (22), clock 1: It has fired and is no longer pending.",
-        "84: It fired at 0:00.084, in frame 7: a timeout fires only once. [event 129, frame 7]",
-        "84: It was called 7.00 ms early, by the program (fire_now). [event 129]",
-        "82: It was set, for 9.00 ms of “root”. [event 121, frame 7]",
+        "Timer “early” (3), clock 1: It has fired and is no longer pending.",
+        "8: It fired at 0:00.008, in frame 1: a timeout fires only once. [event 17, frame 1]",
+        "8: It was called 7.00 ms early, by the program (fire_now). [event 17]",
+        "6: It was set, for 9.00 ms of “root”. [event 11, frame 1]",
+    ]
+    assert [*scene.told(behind_one)] == [
+        "Timer “behind one” (8), clock 1: It has fired, 8.00 ms late, and is no longer pending.",
+        "36: It fired at 0:00.036, in frame 4: a timeout fires only once. [event 38, frame 4]",
+        "36: It was called 8.00 ms late. [event 38, frame 4]",
+        (
+            "35: The timers of frame 4 took 8.00 ms together; called before this one: "
+            "“before it”. [event 35, frame 4]"
+        ),
+        (
+            "36: At the same instant, 1 other timer fired before it, in scheduling order: "
+            "“tick”. [event 38]"
+        ),
+        "34: It was set, for 2.00 ms of “root”. [event 29, frame 3]",
+    ]
+    assert [*scene.told(even)] == [
+        "Timer “even” (9), clock 1: It is due and fires with the next wake-up.",
+        "49: It has fired once, the last time in frame 5. [event 42, frame 5]",
+        (
+            "49: It was called outside its schedule, by the program (fire_now). Its schedule "
+            "is unchanged. [event 42]"
+        ),
+        "49: It is due and fires with the next wake-up. []",
     ]
 
 

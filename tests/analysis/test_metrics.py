@@ -349,6 +349,7 @@ def test_that_the_adaptive_deviation_does_not_depend_on_its_blocks(
     ("busy_ms", "mean_ms"),
     [
         ([5.0], 5),
+        ([0.5], 0.5),
         ([0.0, 0.0, 6.0], 2),
         ([np.nan, 4.0, -1.0], 4),
         ([0.0, 0.0], None),
