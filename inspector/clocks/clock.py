@@ -419,7 +419,6 @@ class Clock(ClockNode):
             checked_name("set_interval(interval, callback, name=…)", name)
         if checked_ns(interval_ns) <= 0:
             raise ValueError(f"an interval must be longer than 0 ns: {interval_ns}")
-        self._check_alive()
         self.tree.sync()
         label = self.tree.label_number(callback)
         first_ns = interval_ns if delay_ns is None else self._until_due_ns(delay_ns)
@@ -437,8 +436,8 @@ class Clock(ClockNode):
             interval_ns,
             _policy(missed),
         )
-        self._record_timer(timer, label)
         self._push(timer)
+        self._record_timer(timer, label)
         return timer
 
     def set_unlisted_timeout_ns(

@@ -382,6 +382,7 @@ def test_that_firing_now_uses_up_a_timeout_and_keeps_an_interval(world: World) -
     world.source.advance(5)
 
     assert world.calls == [("once", 0.0), ("often", 0.0), ("often", 5.0)]
+    assert (once.fired, often.fired) == (1, 2)
 
 
 def test_that_pending_lists_in_due_order_and_disturbs_nothing(world: World) -> None:

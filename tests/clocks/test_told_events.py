@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
+
 from inspector.clocks import ClockTree
 from inspector.timebase import NS_PER_SECOND
 from inspector.vocabulary import (
@@ -125,6 +127,20 @@ def test_that_changes_of_timers_are_told_in_full() -> None:
         (10, TIMER_ARMED, 6, 5, 0),
         (10, TIMER_FIRED, 6, 0, NEVER),
     ]
+
+
+def test_that_nothing_is_told_of_a_timer_that_is_refused() -> None:
+    told = _Told()
+    tree = ClockTree(told)
+    gone = tree.root.child("gone")
+    gone.remove()
+    told.taken()
+
+    for set_timer in (gone.set_timeout_ns, gone.set_interval_ns, gone.set_unlisted_timeout_ns):
+        with pytest.raises(RuntimeError, match="clock 'gone' was removed from its tree"):
+            set_timer(1, list)
+
+    assert told.taken() == []
 
 
 def test_that_changes_of_members_are_told_in_full() -> None:

@@ -119,7 +119,9 @@ def test_that_a_director_says_where_the_clock_is(stand: Stand) -> None:
     assert refusal(lambda: Director(stand.transport)) == (
         "Director(clock): needs a clock, not a Transport; pass its clock, transport.tree.root"
     )
-    assert refusal(lambda: Director(stand.stage)).endswith("pass its clock, stage.root")
+    assert refusal(lambda: Director(stand.stage)).endswith(
+        "not a Stage; pass its clock, stage.root"
+    )
     assert refusal(lambda: Scheduler(stand.tree)).endswith("pass its clock, clocktree.root")
     assert refusal(lambda: Scheduler(stand.node)).endswith("needs a clock, not a Node")
 

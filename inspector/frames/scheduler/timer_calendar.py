@@ -95,10 +95,10 @@ class TimerCalendar:
         self._arrivals = 0
         self._buckets: dict[int, list[Entry]] = {}
         self._keys: list[int] = []
-        # The batch that the loop iterates over, and the instant up to which it runs.
+        # The batch that the loop iterates over, and the instant up to which it runs, or ran.
         self._batch: list[Entry] = []
         self._iterator: Iterator[Entry] = iter(self._batch)
-        self._limit_ns: int | None = None
+        self._limit_ns = -1
         self._cancelled = 0
         self._sweep_at = _FEW
 
@@ -113,7 +113,7 @@ class TimerCalendar:
             self._buckets[number] = [entry]
             heappush(self._keys, number)
         else:
-            if self._limit_ns is not None and due_ns <= self._limit_ns:
+            if due_ns <= self._limit_ns:
                 self._interrupt()
             self._arrivals += 1
             heappush(self._near, (due_ns, self._arrivals, entry))
@@ -170,7 +170,6 @@ class TimerCalendar:
                         break
         finally:
             self._interrupt()
-            self._limit_ns = None
 
     def _pop_due(self, now_ns: int) -> list[Entry]:
         """Remove and return the next calls, or nothing if nothing is due."""
