@@ -225,5 +225,6 @@ def test_that_a_watch_without_calls_rests_until_one_begins() -> None:
         watch.wake()
 
         assert said.get(timeout=20) >= 0.1
+        assert not watch.is_resting
     finally:
         watch.stop()

@@ -263,3 +263,25 @@ def test_that_a_scene_that_ends_at_ctrl_c_or_empties_the_path_leaves_nothing(
     scene.unload()
     scene.unload()
     assert not added & {*sys.path}
+
+
+def test_that_a_scene_that_is_set_aside_comes_back_with_what_it_has_imported(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "game.py").write_text("import beside_game\ndef build(stage): pass\n")
+    (tmp_path / "beside_game.py").write_text("")
+    scene = load_scene(tmp_path / "game.py")
+    scene.keep_neighbours()
+    own = {scene.module.__name__: scene.module, "beside_game": sys.modules["beside_game"]}
+
+    aside = scene.set_aside()
+
+    assert aside == own
+    assert not own.keys() & sys.modules.keys()
+    assert str(tmp_path) not in sys.path
+    scene.put_back(aside)
+    assert {name: sys.modules[name] for name in own} == own
+    assert sys.path[-1] == str(tmp_path)
+    scene.unload()
+    assert not own.keys() & sys.modules.keys()
+    assert str(tmp_path) not in sys.path

@@ -7,7 +7,7 @@ import weakref
 from contextlib import closing
 from threading import Event, Semaphore, Thread
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -375,5 +375,10 @@ def test_that_a_system_without_timer_files_has_another_alarm(
     monkeypatch.setattr(scene_sampler, "_TimerFile", lambda: made)
     alarm: object = scene_sampler._alarm()
     assert alarm is made
+    held: Any = scene_sampler._HeldLock()
+    waits: list[object] = []
+    held._open = SimpleNamespace(acquire=lambda **given: waits.append(given))
+    held.wait(2_500_000_000)
+    assert waits == [{"timeout": 2.5}]
     monkeypatch.setattr(sys, "platform", "darwin")
     assert not scene_sampler._alarm().put_off(1)

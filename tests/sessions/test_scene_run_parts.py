@@ -1,0 +1,266 @@
+"""What a run of a scene records and measures around the code that it calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from inspector.clocks import FailurePolicy, ManualTimeSource
+from inspector.clocks.failures import CallbackFailure, EndlessInstantError, UserInterruptError
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
+from inspector.commands.scene import Reload
+from inspector.commands.transport import StepFrames
+from inspector.errors import CommandError
+from inspector.sessions import scene_run
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.scene_run import goes_to_end
+from inspector.testing import scene_file
+from inspector.vocabulary import (
+    CALLBACK_FAILED,
+    COMMAND,
+    COMMAND_FORM,
+    READING,
+    SAMPLED,
+    SCENE,
+    THREAD_FAILED,
+    RawEvent,
+    Reading,
+)
+
+GAME = '''
+    """A game.
+
+    More of it.
+    """
+    def build(stage):
+        stage.root.child("enemies").set_interval(0.1, print, name="tick")
+'''
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[HostedSession]:
+    path = scene_file(tmp_path, GAME, "game.py")
+    with closing(HostedSession(path, VirtualTimeSource(), autorun=False)) as session:
+        yield session
+
+
+def events_of(session: HostedSession, *kinds: int) -> list[RawEvent]:
+    return [event for event in session.log.read().events if event[1] in kinds]
+
+
+def test_that_a_run_begins_with_its_file_and_what_it_began_with(session: HostedSession) -> None:
+    log, path = session.log, str(session.scene_path)
+    assert log.read().events[0] == (0, SCENE, 0, log.intern(path), 0)
+    beginning = session._run.journal.beginning.as_json()
+    assert events_of(session, COMMAND_FORM) == [(0, COMMAND_FORM, 0, log.intern(beginning), 0)]
+    assert (session.refresh(), session.refresh()) == (log.end, 0)
+    assert session.title == "A game"
+
+    session.submit(Reload())
+
+    log = session.log
+    assert log.read().events[0] == (0, SCENE, 1, log.intern(path), 0)
+    told = Reload().sentence(session.timeline)
+    assert events_of(session, COMMAND) == [(0, COMMAND, 1, log.intern(told), 0)]
+    assert session._run.journal.beginning.reload_number == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["def build(stage): 1 / 0", "def build(stage):\n    stage.root.child('x')\n    1 / 0"]
+)
+def test_that_of_a_scene_that_fails_only_that_is_recorded(
+    session: HostedSession, text: str
+) -> None:
+    session.scene_path.write_text(text)
+
+    session.submit(Reload())
+
+    log = session.log
+    failed, command = log.read().events[1:]
+    assert failed[:3] == (0, CALLBACK_FAILED, 0)
+    assert log.strings[failed[3]] == "game.py"
+    assert log.strings[failed[4]].endswith("ZeroDivisionError: division by zero")
+    assert (command[:3], command[4]) == ((0, COMMAND, 1), 0)
+    assert session.problem is not None
+    assert (session._run.loaded, session.title) == (None, "game.py")
+    with pytest.raises(CommandError, match=r"No scene is running\. Fix the file and reload it\."):
+        _ = session._run.scene
+    # Nothing reaches a scene that is not there.
+    run, end = session._run, log.end
+    run.note(Reading.ASKED, 3)
+    run.set_period(5)
+    run.reset_period()
+    run.sync()
+    run.hold()
+    run._run_frame(5, 0)
+    run._end_wake()
+    assert (log.end, len(run.journal), run.frames_run) == (end, 0, 0)
+
+
+def test_that_a_reading_begins_a_wake_up_for_meter_and_sampler(session: HostedSession) -> None:
+    run: Any = session._run
+    begun: list[str] = []
+    run.sampler = SimpleNamespace(begin_wake=lambda: begun.append("sampler"))
+    run._timers = SimpleNamespace(begin=lambda: begun.append("timers"))
+
+    for reading in (Reading.ASKED, Reading.WOKEN, Reading.ADVANCED, Reading.SYNCED):
+        run.note(reading, 7)
+
+    assert begun == ["timers", "sampler"] * 2
+    assert events_of(session, READING)[-4:] == [
+        (0, READING, reading, 7, 0)
+        for reading in (Reading.ASKED, Reading.WOKEN, Reading.ADVANCED, Reading.SYNCED)
+    ]
+    assert [run.journal.code_and_value(len(run.journal) - left)[1] for left in (2, 1)] == [7, 7]
+    run.sampler = None
+    run.note(Reading.WOKEN, 8)
+    assert begun[4:] == ["timers"]
+
+
+def test_that_a_reading_during_a_step_waits_for_its_end(session: HostedSession) -> None:
+    run = session._run
+    run.begin_step(StepFrames(3), 1)
+    run.step_on(0)
+    assert (run.is_in_step, run.frames_run) == (True, 1)
+
+    run.note(Reading.SYNCED)
+
+    assert (run.is_in_step, run.frames_run) == (False, 3)
+    assert events_of(session, READING)[-1][4] == 3
+
+
+@pytest.mark.parametrize(
+    ("is_running", "ahead_ns", "present_ns"),
+    [(True, 7, 107), (True, 10**9, 250_000_100), (False, 7, 100)],
+)
+def test_that_the_present_is_ahead_of_a_run_in_real_time_while_it_runs(
+    session: HostedSession, ahead_ns: int, present_ns: int, *, is_running: bool
+) -> None:
+    run: Any = session._run
+    stand: Any = SimpleNamespace(
+        source=SimpleNamespace(source="the computer's", ahead_ns=ahead_ns),
+        journal=run.journal,
+        session_ns=100,
+        is_running=is_running,
+        ahead_ns=ahead_ns if is_running else 0,
+    )
+
+    assert type(run).present_ns.fget(stand) == present_ns
+    assert type(run).ahead_ns.fget(stand) == stand.ahead_ns
+    stand.source = SimpleNamespace(source=VirtualTimeSource(), ahead_ns=ahead_ns)
+    assert type(run).present_ns.fget(stand) == 100
+
+
+@pytest.mark.parametrize(
+    ("policy", "error", "is_paused", "is_stopped"),
+    [
+        (FailurePolicy.CONTINUE, ValueError(), False, False),
+        (FailurePolicy.PAUSE_BRANCH, ValueError(), True, False),
+        (FailurePolicy.STOP, ValueError(), False, True),
+        (FailurePolicy.CONTINUE, EndlessInstantError(), False, True),
+        (FailurePolicy.PAUSE_BRANCH, UserInterruptError(), False, True),
+    ],
+)
+def test_that_a_failure_pauses_its_branch_or_stops_the_run(
+    session: HostedSession,
+    policy: FailurePolicy,
+    error: BaseException,
+    *,
+    is_paused: bool,
+    is_stopped: bool,
+) -> None:
+    run: Any = session._run
+    run.failure_policy = policy
+    enemies = run.clock(2)
+    failure: Any = SimpleNamespace(error=error, label="boss", clock_id=2)
+
+    run._apply_policy(failure)
+    again: CallbackFailure = SimpleNamespace(error=error, label="x", clock_id=99)  # type: ignore[assignment]
+    run._apply_policy(again)
+
+    assert enemies.is_paused is is_paused
+    assert (run.stopped_by is failure, run.tree.is_halted) == (is_stopped, is_stopped)
+
+
+def test_that_errors_of_threads_and_samples_do_not_show_that_a_scene_worked(
+    session: HostedSession,
+) -> None:
+    run: Any = session._run
+    before = run._readings
+    run._threads.failures.extend([("worker", "no"), ("other", "no")])
+
+    run.fold_events()
+    run._note_seen([(0, SAMPLED, 1, 2, 3)])
+
+    log = session.log
+    assert events_of(session, THREAD_FAILED, SAMPLED) == [
+        (0, THREAD_FAILED, 0, log.intern("worker"), log.intern("no")),
+        (0, THREAD_FAILED, 0, log.intern("other"), log.intern("no")),
+        (0, SAMPLED, 1, 2, 3),
+    ]
+    assert run._readings == before + 3
+    assert not run._threads.failures
+
+
+def test_that_time_of_timers_is_charged_to_the_next_frame_and_to_the_intervals(
+    session: HostedSession,
+) -> None:
+    run: Any = session._run
+    charged: list[tuple[int, int]] = []
+
+    def charge(events: int, worked_ns: int) -> int:
+        charged.append((events, worked_ns))
+        return 30
+
+    run._timers = SimpleNamespace(charge=charge, busy_ns=0)
+    run.shares = SimpleNamespace(calls_ns=5)
+    run.stage.worked_ns = 12
+
+    run._charge_timers()
+    run.shares, shares = None, run.shares
+    run._charge_timers()
+
+    worked = session.log.end - run._readings
+    assert (charged, shares.calls_ns) == ([(worked, 12), (worked, 0)], 35)
+
+
+@pytest.mark.parametrize(
+    ("slice_ns", "turns", "is_done"),
+    [(None, 5, True), (0, 1, False), (19, 2, False), (90, 5, True)],
+)
+def test_that_long_work_goes_on_until_the_turn_that_exceeds_its_slice(
+    monkeypatch: pytest.MonkeyPatch, slice_ns: int | None, turns: int, *, is_done: bool
+) -> None:
+    now_ns = 1_000
+    monkeypatch.setattr(scene_run, "perf_counter_ns", lambda: now_ns)
+    taken: list[int] = []
+
+    def steps() -> Iterator[None]:
+        nonlocal now_ns
+        for turn in range(5):
+            now_ns += 10
+            taken.append(turn)
+            yield
+
+    work = steps()
+    assert goes_to_end(work, slice_ns) is is_done
+    assert len(taken) == turns
+    assert goes_to_end(work, None)
+    assert len(taken) == 5
+
+
+def test_that_timers_are_found_on_the_clock_that_is_named(tmp_path: Path) -> None:
+    path = scene_file(tmp_path, GAME, "game.py")
+    with closing(HostedSession(path, ManualTimeSource(), autorun=False)) as session:
+        run = session._run
+        enemies = run.clock(2)
+        assert enemies is not None
+        (timer,) = enemies.pending()
+        assert run.timer(2, timer.id, timer.due_ns) is timer
+        assert (run.timer(1, timer.id, timer.due_ns), run.timer(9, timer.id, 0)) == (None, None)
+        assert run.clock(9) is None
