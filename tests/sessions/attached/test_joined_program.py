@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from inspector.commands.command import Capability
 from inspector.probe.adapters import KEEPS_TIME
+from inspector.sessions.attached import program as program_module
 from inspector.sessions.attached.joined import JoinedPrograms
 from inspector.sessions.attached.messages import (
     FIRST_PAGE_PID,
@@ -88,6 +90,8 @@ def test_that_nothing_is_said_of_what_is_not_known() -> None:
     assert Program(adapters=[ACTIVE]).brief == "game"
     assert (program.cost_text, program.loss_text, program.not_followed) == ("", "", "")
     assert dict(program.facts)["Lost"] == "no events"
+    program.translation.unusable = Counter({TIMER_FIRED: 3})
+    assert dict(program.facts)["Left out"] == "3 invalid events"
 
 
 @pytest.mark.parametrize(
@@ -107,6 +111,16 @@ def test_that_nothing_is_said_of_what_is_not_known() -> None:
 )
 def test_that_its_process_is_named_as_its_host_counts(said: dict[str, Any], process: str) -> None:
     assert Program(**said).process_text == process
+
+
+def test_that_the_parent_of_a_program_in_a_container_is_that_of_its_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(program_module, "parent_of", lambda pid: 10 * pid)
+    assert Program(peer_pid=9, parent_pid=1).parent_pid == 90
+    # The parent of a thread is its process.
+    assert Program(peer_pid=9, parent_pid=7).parent_pid == 9
+    assert Program(parent_pid=1).parent_pid == 1
 
 
 def test_that_it_is_named_with_its_host_and_its_namesakes_are_numbered() -> None:
