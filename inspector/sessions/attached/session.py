@@ -553,13 +553,12 @@ class AttachedSession:
     # ------------------------------------------------------------------ the end
 
     def _end_program(self, program: JoinedProgram, news: Ended) -> None:
-        opened = self._opened
-        is_own = opened is not None and opened.pid == program.pid
-        exit_code = opened.poll() if opened is not None and is_own else None
+        own = self._opened if self.pid == program.pid else None
+        exit_code = None if own is None else own.poll()
         # A thread of Node may end without its process.
         is_process = not program.host and program.pid != program.parent_pid
         goes_on = not news.is_orderly and is_process and is_alive(program.pid)
-        may_end = exit_code is None if is_own else goes_on
+        may_end = goes_on if own is None else exit_code is None
         if may_end and self._now_ns() - news.at_ns < _EXITS_WITHIN_NS:
             # The process usually ends a moment after its connection, so ask again later.
             self._ending[program] = news

@@ -46,6 +46,7 @@ def test_that_an_end_is_told_when_it_is_known_what_became_of_the_process(
         (4, 3, {"host": "there"}, False, 0, (None, False)),
     ):
         session = SimpleNamespace(
+            pid=own_pid,
             _opened=None
             if own_pid is None
             else played_opened(pid=own_pid, poll=lambda code=code: code),
