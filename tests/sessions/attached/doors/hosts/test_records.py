@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from struct import Struct
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.probe.wire import FrameReader, notification, unpacked_json
-from inspector.sessions.attached.doors.hosts.records import DATA, BrokenRecordError, Records
+from inspector.sessions.attached.doors.hosts.records import (
+    ACKNOWLEDGE,
+    DATA,
+    RESUME,
+    BrokenRecordError,
+    Records,
+)
 from inspector.sessions.attached.doors.hosts.relay import PING
 
 
@@ -97,3 +105,38 @@ def test_that_probes_are_kept_from_letting_go_by_a_ping_of_the_protocol() -> Non
     ((_, payload),) = FrameReader().feed(PING)
 
     assert unpacked_json(payload) == notification("Link.ping", {"n": 0})
+
+
+def _head(length: int, number: int = 1) -> bytes:
+    return Struct("<IBIQ").pack(length, DATA, 7, number)
+
+
+def test_that_a_record_has_a_whole_head_and_little_more_than_a_mebibyte() -> None:
+    most = (1 << 20) + 64
+    for length, found in ((13, [(DATA, 7, b"")]), (14, []), (most, [])):
+        assert Records().feed(_head(length)) == (found, b"")
+    for length in (12, most + 1):
+        with pytest.raises(BrokenRecordError):
+            Records().feed(_head(length))
+    one = Records()
+    assert one.feed(_head(13)[:16]) == ([], b"")
+    assert one.feed(_head(13)[16:] + _head(13, 2)) == ([(DATA, 7, b"")] * 2, b"")
+    # What has come already comes again after a break.
+    assert one.feed(_head(13) + _head(13, 2)) == ([], b"")
+    assert one.heartbeat() == Struct("<IBIQ").pack(13, ACKNOWLEDGE, 0, 2)
+    assert one.begin_line() == Struct("<IBIQ").pack(13, RESUME, 0, 2)
+    with pytest.raises(BrokenRecordError):
+        one.feed(_head(13, 4))
+
+
+def test_that_nothing_is_sent_on_a_line_before_it_is_known_what_has_arrived() -> None:
+    one = Records()
+    assert one.packed(DATA, 7, b"a") == b""
+    assert one.kept == 18
+    assert one.packed(DATA, 7, b"b") == b""
+    resume = Struct("<IBIQ").pack(13, RESUME, 0, 1)
+    assert one.feed(resume) == ([], _head(14, 2) + b"b")
+    assert one.packed(DATA, 7, b"c") == _head(14, 3) + b"c"
+    assert one.kept == 36
+    one.begin_line()
+    assert one.packed(DATA, 7, b"d") == b""
