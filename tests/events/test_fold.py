@@ -5,23 +5,39 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from inspector.clocks import Clock
+from inspector.clocks.rate import D
 from inspector.clocks.tree import ClockTree
 from inspector.events import EventLog, Timeline
+from inspector.events.frame_history import NO_PHASES, Frame
 from inspector.events.log import BYTES_PER_EVENT
 from inspector.events.members import MemberState, MemberTable
-from inspector.events.states import ClockState
+from inspector.events.states import ClockState, CommandRecord, Failure, Held
 from inspector.vocabulary import (
     CLOCK_ADDED,
+    CLOCK_ANCHORED,
     CLOCK_MOVED,
+    COMMAND,
+    COMMAND_CONTEXT,
+    COMMAND_FORM,
+    DELTA_CUT,
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    FRAME_SHARES,
     MARK,
     NEVER,
+    PHASE_ENDED,
+    SCENE,
     TIMER_ADDED,
     TIMER_ARMED,
     TIMER_CLEARED,
     TIMER_FIRED,
     TIMER_ORIGIN,
+    TRANSPORT,
+    Mode,
+    Phase,
 )
 from tests.clocks.operations import operation_lists
 from tests.clocks.pair import Operation, Pair
@@ -45,6 +61,12 @@ def _assert_same_state(timeline: Timeline, pair: Pair) -> None:
         ]
         assert [reason.since_ns for reason in timeline.pause_reasons(number)] == [
             reason.since_ns for reason in clock.pause_reasons()
+        ]
+        assert [reason.is_own for reason in timeline.pause_reasons(number)] == [
+            reason.clock is clock for reason in clock.pause_reasons()
+        ]
+        assert [reason.is_rate_zero for reason in timeline.pause_reasons(number)] == [
+            not reason.clock.is_paused for reason in clock.pause_reasons()
         ]
         pending = clock.pending()
         assert state.pending == len(pending)
@@ -124,6 +146,101 @@ def test_that_time_passes_without_events_but_never_goes_back() -> None:
         assert (timeline.at_ns, timeline.newest_ns) == (at_ns, 7)
     timeline.apply_all([(11, MARK, 0, 0, 0)])
     assert (timeline.newest_ns, timeline.events_folded) == (11, 3)
+
+
+@pytest.mark.parametrize("number", [0, -1, 1])
+def test_that_a_clock_that_exists_or_has_no_number_cannot_be_added(number: int) -> None:
+    timeline = Timeline(["", "root"])
+    timeline.apply_all([(0, CLOCK_ADDED, 1, 0, 1)])
+
+    with pytest.raises(ValueError, match=f"clock {number} cannot be added"):
+        timeline.apply_all([(0, CLOCK_ADDED, number, 1, 1)])
+
+
+def test_that_a_frame_has_what_was_told_of_it_alone() -> None:
+    timeline = Timeline([""])
+    lasts_since_ns = [timeline.lasts_since_ns]
+    timeline.apply_all(
+        [
+            (5, FRAME_BEGAN, 1, 0, 16),
+            (5, DELTA_CUT, 1, 3, 0),
+            (6, PHASE_ENDED, Phase.UPDATE, 0, 4),
+            (7, PHASE_ENDED, Phase.UPDATE, 0, 5),
+            (8, FRAME_SHARES, 1 << 32 | 2, 3 << 32 | 4, 5_000),
+        ]
+    )
+    for event in (
+        (9, FRAME_ENDED, 1, 20, 4),
+        (30, FRAME_BEGAN, 1, 1, 17),
+        (31, FRAME_ENDED, 1, 25, 1),
+    ):
+        lasts_since_ns.append(timeline.lasts_since_ns)
+        timeline.apply_all([event])
+
+    assert [*lasts_since_ns, timeline.lasts_since_ns] == [None, 5, None, 30, None]
+    phases = [0] * len(Phase)
+    phases[Phase.UPDATE] = 9
+    shares = (1_000, 2_000, 3_000, 4_000, 5_000)
+    assert timeline.frames.frame(0) == Frame(0, 5, 20, 16, 4, 3, tuple(phases), shares)
+    assert timeline.frames.frame(1) == Frame(1, 30, 25, 17, 1, 0, NO_PHASES)
+
+
+def test_that_what_happens_within_a_frame_is_of_that_frame() -> None:
+    timeline = Timeline([""])
+    for at_ns in (10, 20):
+        timeline.frames.append(at_ns, 10, 10, 3, 0, NO_PHASES)
+    instants = (9, 10, 12, 13, 19, 20, 22, 23)
+    timeline.commands = [CommandRecord(at_ns, 1, "", "", frame=7) for at_ns in instants]
+    for at_ns in instants:
+        timeline.failures.append(Failure(at_ns, 7, "", "", 0))
+
+    timeline.number_frames()
+
+    frames = [0, 0, 0, 1, 1, 1, 1, 2]
+    assert [command.frame for command in timeline.commands] == frames
+    assert [failure.frame for failure in timeline.failures] == frames
+
+
+def test_that_a_command_has_its_details_and_no_other_has() -> None:
+    timeline = Timeline(["", "root", "pause", "no", "script", "{}"])
+    alone = [(0, COMMAND_CONTEXT, 0, 5, 4), (0, COMMAND_FORM, 1, 5, 0)]
+    timeline.apply_all([*alone, (1, CLOCK_ADDED, 1, 0, 1), (1, CLOCK_ANCHORED, 1, 0, D // 2)])
+    assert timeline.commands == []
+
+    for number, about in ((1, 1), (2, 0), (3, 99)):
+        timeline.apply_all(
+            [
+                (8, COMMAND, number, 2, 3),
+                (8, COMMAND_CONTEXT, about, 5, 4),
+                (8, COMMAND_FORM, number, 5, 0),
+                (8, COMMAND_FORM, number + 1, 2, 0),
+                (8, COMMAND_FORM, 0, 2, 0),
+            ]
+        )
+
+    assert [structs.astuple(command) for command in timeline.commands] == [
+        (8, 1, "pause", "no", 1, 4, 5, "script", 0, "{}"),
+        (8, 2, "pause", "no", 0, 4, 5, "script", 0, "{}"),
+        (8, 3, "pause", "no", 99, 8, 5, "script", 0, "{}"),
+    ]
+
+
+def test_that_it_is_noted_when_running_time_was_held() -> None:
+    timeline = Timeline(["", "scene.py"])
+    kinds = [timeline.is_of_programs]
+    modes = (Mode.HELD, Mode.RUNNING, Mode.RUNNING, Mode.HELD, Mode.HELD, Mode.RUNNING)
+
+    running = []
+    for at_ns, mode in enumerate(modes):
+        timeline.apply_all([(at_ns, TRANSPORT, mode, 0, 0)])
+        running.append(timeline.is_running)
+
+    assert running == [False, True, True, False, False, True]
+    assert timeline.holds == [Held(3)]
+    timeline.apply_all([(9, SCENE, 2, 1, 0)])
+    assert (timeline.scene_path, timeline.scene_generation) == ("scene.py", 2)
+    kinds.append(timeline.is_of_programs)
+    assert kinds == [True, False]
 
 
 def test_that_events_that_do_not_fit_are_counted_or_refused() -> None:

@@ -86,7 +86,7 @@ def test_that_a_clock_that_stands_still_says_why(
 @pytest.mark.parametrize(
     ("clock_id", "paused", "cause", "found"),
     [
-        (2, True, 0, 3),
+        (2, True, 0, 2),
         (3, True, 0, None),
         (4, True, 0, None),
         # A pause that a person asked for is one, whatever else happens then.
@@ -101,9 +101,9 @@ def test_that_a_clock_is_detached_if_a_mark_of_the_instant_of_its_pause_says_so(
     gone = detached_text("server", "it has ended")
     for at_ns, text, of in (
         (4, gone, 4),
-        (5, "here", 0),
         (5, "there", 2),
         (5, gone, 2),
+        (5, "here", 0),
         (6, gone, 3),
     ):
         timeline.marks.append(Mark(at_ns, text, of))
