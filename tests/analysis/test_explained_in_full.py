@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from inspector.analysis.evidence import Reason
+from inspector.analysis.explain.call_past import CallPast
 from inspector.analysis.explain.explain import explain
 from inspector.calls.call import CallId
 from inspector.clocks import ClockTree
@@ -103,6 +105,9 @@ def test_that_calls_that_are_gone_are_told_in_full() -> None:
     members = tree.members
     short = CallId(members.add(members, MemberKind.TARGET, "short", game), is_member=True)
     members.remove(short.number)
+    above = members.add(short, MemberKind.TARGET, "above", game)
+    below = CallId(members.add(above, MemberKind.UPDATE, "below", game, above), is_member=True)
+    members.remove(above)
     doomed = game.set_interval(1, int, name="doomed")
     scene.run_to(4_000)
     again = root.set_timeout(1, int, name="doomed")
@@ -139,22 +144,22 @@ def test_that_calls_that_are_gone_are_told_in_full() -> None:
         "Timer “doomed” (4), clock 2: It was removed with its branch.",
         (
             "4,001: It no longer exists because “game” was removed by the program, at "
-            "0:04.001 (frame 0). [event 35, frame 0]"
+            "0:04.001 (frame 0). [event 40, frame 0]"
         ),
-        "4,000: It has fired once, the last time in frame 0, on time. [event 24, frame 0]",
-        "3,000: It was set, for 1.00 s of “game”. [event 21, frame 0]",
+        "4,000: It has fired once, the last time in frame 0, on time. [event 29, frame 0]",
+        "3,000: It was set, for 1.00 s of “game”. [event 26, frame 0]",
     ]
     assert [*scene.told(again)] == [
         "Timer “doomed” (6), clock 1: It has fired and is no longer pending.",
-        ("4,001: It fired at 0:04.001, in frame 0: a timeout fires only once. [event 33, frame 0]"),
-        "4,001: It was called 999 ms early, by the program (fire_now). [event 33]",
-        "4,000: It was set, for 1.00 s of “root”. [event 25, frame 0]",
+        ("4,001: It fired at 0:04.001, in frame 0: a timeout fires only once. [event 38, frame 0]"),
+        "4,001: It was called 999 ms early, by the program (fire_now). [event 38]",
+        "4,000: It was set, for 1.00 s of “root”. [event 30, frame 0]",
     ]
     assert [*scene.told(never)] == [
         "Timer “never” (7), clock 3: It has fired and is no longer pending.",
-        ("4,001: It fired at 0:04.001, in frame 0: a timeout fires only once. [event 34, frame 0]"),
-        "4,001: It was called 1.00 s early, by the program (fire_now). [event 34]",
-        "4,000: It was set, for 1.00 s of “stopped”. [event 30, frame 0]",
+        ("4,001: It fired at 0:04.001, in frame 0: a timeout fires only once. [event 39, frame 0]"),
+        "4,001: It was called 1.00 s early, by the program (fire_now). [event 39]",
+        "4,000: It was set, for 1.00 s of “stopped”. [event 35, frame 0]",
         (
             "4,001: Since it was set, 1.00 ms of session time has passed, and 0 ns on "
             "“stopped”. [clock 3]"
@@ -171,6 +176,13 @@ def test_that_calls_that_are_gone_are_told_in_full() -> None:
     assert [*scene.told(short)] == [
         "Target “short” (1), clock 2: It was removed by the program.",
         "3,000: It was removed by the program, at 0:03.000 (frame 0). [event 20, frame 0]",
+    ]
+    assert [*scene.told(below)] == [
+        "Update “below” (3), clock 2: It was removed with “above”.",
+        (
+            "3,000: “above”, which it belonged to, was removed by the program, at 0:03.000 "
+            "(frame 0). [event 25, frame 0]"
+        ),
     ]
     assert [*scene.told(CallId(99))] == [
         "Timer 99: This session never had a timer of this number.",
@@ -635,6 +647,20 @@ def test_that_missed_and_early_calls_are_told_in_full() -> None:
         ),
         "49: It is due and fires with the next wake-up. []",
     ]
+
+
+def test_that_calls_before_all_that_was_read_are_counted() -> None:
+    scene = Scene()
+    timer = scene.root.set_interval_ns(MS, int, name="often")
+    scene.run_to(3)
+    call_id, history = CallId(timer.id), LogHistory(scene.log)
+    scene.root.child("later")
+
+    found = explain(history, call_id, scene.tree.now_ns, past=CallPast(call_id, 1))
+
+    assert found.reasons[0] == Reason(
+        "It has fired 3 times, before the oldest event in the log.", 0
+    )
 
 
 def test_that_all_calls_of_a_timer_in_a_frame_are_counted() -> None:

@@ -172,6 +172,21 @@ def test_that_of_no_frames_nothing_is_said() -> None:
     assert {each.value for each in metric_values(series())} == {None}
 
 
+def test_that_what_a_metric_needs_is_known_of_each() -> None:
+    assert {each.id for each in METRICS if not each.is_of_every_frame} == {"duration", "mean"}
+    assert {each.id for each in METRICS if each.needs_refresh} == {
+        *("missed", "missed-share", "missed-displayed"),
+        *("apple.hitches", "flutter.jank", "android.jank"),
+    }
+    of_sessions = [each.id for each in METRICS if each.is_of_sessions]
+    assert of_sessions == [each.id for each in METRICS if each.id.startswith("long.")]
+    assert len(of_sessions) == 6
+    assert [each.id for each in METRICS if each.unit == "ms" and not each.tool] == [
+        *("mean", "p50", "p90", "p95", "p99", "p99.9", "min", "max"),
+    ]
+    assert [value(name, UNEVEN) for name in ("min", "p50", "p99", "max")] == [10, 10, 20, 40]
+
+
 def test_that_frames_are_counted_below_the_rates_of_screens() -> None:
     rates = (10, 15, 30, 45, 60, 75, 90, 120, 144, 240)
 

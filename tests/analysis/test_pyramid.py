@@ -99,7 +99,7 @@ def test_that_it_takes_less_than_a_fifth_of_the_memory_of_its_column() -> None:
     assert 0.13 * column.nbytes <= one_by_one.nbytes <= 0.2 * column.nbytes
 
 
-@pytest.mark.parametrize("chunks", [[5_000], [1], [300, 16, 7]])
+@pytest.mark.parametrize("chunks", [[5_000], [300, 16, 7]])
 @pytest.mark.parametrize(
     ("edges", "is_direct"),
     [
