@@ -13,6 +13,8 @@ from inspector.resources import resource_path
 from inspector.vocabulary import (
     NEVER,
     RATE_DENOMINATOR,
+    SAW_BETWEEN_TURNS,
+    SAW_END,
     EventKind,
     Field,
     MemberKind,
@@ -139,6 +141,38 @@ def test_that_a_member_has_a_timer_s_name_or_a_rate_only_if_it_is_or_has_one(
     )
 
     assert parsed_condition(text).holds(reader) is holds
+
+
+@pytest.mark.parametrize(
+    ("before", "clock", "turn_ns"),
+    [
+        ([], 1, 19 * MS),
+        # Its turns are reported.
+        ([(0, EventKind.LOOP_FOUND, 1, 2, 1)], 1, None),
+        ([(0, EventKind.LOOP_FOUND, 2, 2, 1)], 1, 19 * MS),
+        ([], 2, None),
+    ],
+)
+def test_that_a_turn_lasts_from_its_first_sample_to_the_one_that_saw_its_end(
+    before: list[RawEvent], clock: int, turn_ns: int | None
+) -> None:
+    def sampled(at_ms: int, number: int, flags: int, of: int = 1) -> RawEvent:
+        return (at_ms * MS, EventKind.SAMPLED, of, 4 * MS, number << 16 | 3 << 8 | flags)
+
+    reader = reader_at(
+        *before,
+        sampled(2, 0, SAW_END),
+        sampled(5, 0, SAW_BETWEEN_TURNS),
+        sampled(10, 0, 0),
+        sampled(15, 1, 0),
+    )
+    turns = [reader.turn_ns]
+    reader.fold(sampled(25, 2, SAW_END, clock))
+    turns.append(reader.turn_ns)
+
+    assert turns == [None, turn_ns]
+    ends = ((30, EventKind.FRAME_ENDED, 1, 9, 7), (31, EventKind.LOOP_FRAME_ENDED, 1, 9, 8))
+    assert [reader_at(end).turn_ns for end in ends] == [7, 8]
 
 
 def test_that_timers_after_a_frame_belong_to_the_next_one() -> None:

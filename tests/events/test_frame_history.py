@@ -81,6 +81,7 @@ def test_that_many_frames_without_phases_are_kept_without_being_read() -> None:
     history = FrameHistory()
     plain(history, *range(10_000))
     assert len(history) == 10_000
+    assert len(history._waiting) == 5 * (10_000 - 2 * 4_097)
     assert history.index_at(9_000 * MS) == 9_001
     assert history.numpy("at_ns", 9_998, 10_000).tolist() == [9_998 * MS, 9_999 * MS]
 

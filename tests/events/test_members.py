@@ -137,6 +137,58 @@ def test_a_pause_knows_its_command_and_since_when(tree: ClockTree, log: EventLog
     assert folded(log).members.pausing(below) is None
 
 
+def test_that_a_pause_is_as_old_as_its_beginning_whoever_pauses_again(
+    tree: ClockTree, log: EventLog
+) -> None:
+    number = tree.members.add(Thing(), MemberKind.TARGET, "ship", tree.root)
+    since = []
+    for at_ns, paused in ((5, 1), (7, 3), (8, 0), (9, 4), (11, 1)):
+        log.append((at_ns, EventKind.MEMBER_SET, number, Field.PAUSED, paused))
+        since.append(folded(log).members.by_id[number].paused_since_ns)
+
+    assert since == [5, 5, 5, 9, 9]
+
+
+def test_that_what_is_told_of_members_that_are_gone_changes_nothing(
+    tree: ClockTree, log: EventLog
+) -> None:
+    number = tree.members.add(Thing(), MemberKind.TARGET, "ship", tree.root)
+    before = folded(log).members.by_id
+    for event in (
+        (1, EventKind.MEMBER_SET, 99, Field.PAUSED, 1),
+        (1, EventKind.CALL_ENDED, 99, 0, 1),
+        (1, EventKind.STATE_ENTERED, 99, 1, 1),
+        (1, EventKind.MEMBER_MOVED, 99, number, 0),
+        (1, EventKind.MEMBER_MOVED, number, 99, 0),
+        (1, EventKind.MEMBER_REMOVED, 99, 0, 0),
+    ):
+        log.append(event)
+
+    timeline = folded(log)
+
+    assert timeline.members.by_id == before
+    assert timeline.members.histories == {}
+    with pytest.raises(ValueError, match=f"member {number} cannot be moved under member {number}"):
+        timeline.apply_all([(2, EventKind.MEMBER_MOVED, number, number, 0)])
+
+
+def test_that_the_times_of_states_and_of_a_scheduler_are_kept(
+    tree: ClockTree, log: EventLog
+) -> None:
+    number = tree.members.add(Thing(), MemberKind.TICKER, "ticker", tree.root)
+    text = log.intern("open")
+    log.append((3, EventKind.MEMBER_SET, number, Field.STATE, text))
+    log.append((4, EventKind.MEMBER_SET, number, Field.TIME, 77))
+    log.append((5, EventKind.STATE_ENTERED, number, text, 1))
+
+    members = folded(log).members
+
+    assert members.by_id[number].timed_ns == 4
+    history = members.histories[number]
+    assert [list(each) for each in history.columns] == [[3, 5], [text, text], [0, 1]]
+    assert [list(each) for each in history.until(1).columns] == [[3], [text], [0]]
+
+
 def test_what_goes_takes_everything_below_along(tree: ClockTree, log: EventLog) -> None:
     things = [Thing() for _ in range(3)]
     above = tree.members.add(things[0], MemberKind.SCHEDULER, "scheduler", tree.root)
