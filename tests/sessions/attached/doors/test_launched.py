@@ -400,6 +400,7 @@ def test_that_a_supervisor_that_starts_nothing_or_is_killed_is_understood() -> N
     assert (launched.title, launched.pid, launched.poll()) == ("program on there", 17, None)
     far.close()
     assert launched.wait(_PATIENCE_S) == 9
+    assert not launched.may_bring_more()
 
 
 @pytest.mark.parametrize("is_in_front", [True, False])

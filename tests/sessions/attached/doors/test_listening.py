@@ -7,11 +7,13 @@ import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from inspector.errors import AttachError
-from inspector.sessions.attached.doors import late_python, processes, programs
+from inspector.sessions.attached.doors import late_python, listening, processes, programs
 from inspector.sessions.attached.doors.late_node import LateNode
 from inspector.sessions.attached.doors.late_python import LatePython
 from inspector.sessions.attached.doors.listening import (
@@ -113,11 +115,27 @@ def test_that_nothing_is_removed_where_others_may_have_put_it(place: Path, name:
     assert (place / "token").exists()
 
 
+def test_that_a_program_that_listens_is_called_by_its_address_or_its_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = SimpleNamespace(title="game.py", pid=5)
+    monkeypatch.setattr(listening, "process", lambda pid: found if pid == 5 else None)
+    titles = [Dial("unix:/a", "00", pid).title for pid in (None, 5, 6)]
+    assert titles == ["unix:/a", "game.py (5)", "unix:/a"]
+    dialled: list[tuple[object, ...]] = []
+    acceptor: Any = SimpleNamespace(dial=lambda *given: dialled.append(given))
+    joined = Dial("unix:/a", "00", 5).open(acceptor)
+    assert dialled == [("unix:/a", "00")]
+    assert (joined.title, joined.pid, joined.may_bring_more()) == ("game.py (5)", 5, False)
+    assert (joined.poll(), joined.problem(), joined.note) == (None, "", "")
+
+
 def test_that_programs_that_dial_are_told_an_address_and_the_token() -> None:
     told: list[tuple[str, str]] = []
     acceptor = StandIn()
     Listen(lambda *found: told.append(found)).open(acceptor)
-    Listen(lambda *found: told.append(found), is_tcp=True).open(acceptor)
+    opened = Listen(lambda *found: told.append(found), is_tcp=True).open(acceptor)
+    assert (opened.title, opened.pid, opened.may_bring_more()) == ("programs that dial", None, True)
     assert told == [(acceptor.address, acceptor.token), (acceptor.tcp_address, acceptor.token)]
 
 

@@ -116,6 +116,29 @@ def test_that_a_program_there_is_left_with_its_line() -> None:
     assert line.ended == 2
 
 
+def test_that_the_programs_of_a_host_are_asked_for_on_a_line_that_ends_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def reach(host: Host, settings: dict[str, object], probes: object, _note: object) -> object:
+        assert (host.name, probes) == ("env", None)
+        assert settings["grant"] == "read-only"
+        return line
+
+    line = _StandInLine()
+    monkeypatch.setattr(Host, "line", reach)
+    about = host_module._ProgramThere(
+        5, "game", ["game", "-x"], "Python 3.13", is_listening=False, reason="it is old"
+    )
+    line.answer = host_module._ProgramsThere([about])
+    (found,) = host_module.programs_on(Host.by_command("env"))
+    assert (found["pid"], found["command"], found["reason"]) == (5, ["game", "-x"], "it is old")
+    assert (line.sent, line.ended) == ([({},)], 1)
+    line.answer = AttachError("It is gone.")
+    with pytest.raises(AttachError):
+        host_module.programs_on(Host.by_command("env"))
+    assert line.ended == 2
+
+
 def test_that_doors_that_are_open_are_closed_when_another_does_not_open() -> None:
     ended: list[int] = []
 

@@ -674,6 +674,7 @@ def test_that_a_command_is_ended_at_once_or_patiently(
     connection.put(b"x" * 1_000_000)
     while select.select([], [played.stdin], [], 0)[1]:
         pass
+    assert not os.get_blocking(played.stdin.fileno())
     connection.close(is_patient=is_patient)
     assert played.asked == [*waits, "kill", None]
     assert played.stdin.closed
