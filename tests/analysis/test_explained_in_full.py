@@ -116,6 +116,7 @@ def test_that_calls_that_are_gone_are_told_in_full() -> None:
     scene.run_to(4_001)
     root.fire_now(again)
     stopped.fire_now(never)
+    stopped.remove()
     game.remove()
 
     assert [*scene.told(late)] == [
@@ -144,7 +145,7 @@ def test_that_calls_that_are_gone_are_told_in_full() -> None:
         "Timer “doomed” (4), clock 2: It was removed with its branch.",
         (
             "4,001: It no longer exists because “game” was removed by the program, at "
-            "0:04.001 (frame 0). [event 40, frame 0]"
+            "0:04.001 (frame 0). [event 41, frame 0]"
         ),
         "4,000: It has fired once, the last time in frame 0, on time. [event 29, frame 0]",
         "3,000: It was set, for 1.00 s of “game”. [event 26, frame 0]",
@@ -553,11 +554,13 @@ def test_that_missed_and_early_calls_are_told_in_full() -> None:
     scene.wake(34, {})
     root.set_timeout_ns(MS, int, name="before it")
     behind_one = root.set_timeout_ns(2 * MS, int, name="behind one")
-    even = root.set_interval_ns(15 * MS, int, name="even")
+    odd, even = (root.set_interval_ns(15 * MS, int, name=name) for name in ("odd", "even"))
     scene.run_to(35)
     scene.wake(44, {Phase.TIMERS: 8})
-    scene.tree.jump_to(49 * MS)
+    scene.tree.jump_to(52 * MS)
+    root.fire_now(odd)
     root.fire_now(even)
+    scene.tree.jump_to(54 * MS)
 
     assert [*scene.told(tick, 5)] == [
         "Timer “tick” (1), clock 1: Fires in 3.00 ms, at 0:00.008, if rates stay as they are.",
@@ -572,16 +575,16 @@ def test_that_missed_and_early_calls_are_told_in_full() -> None:
             "remain. [clock 1, number True]"
         ),
     ]
-    assert [*scene.told(tick, 6)] == [
-        "Timer “tick” (1), clock 1: Fires in 2.00 ms, at 0:00.008, if rates stay as they are.",
+    assert [*scene.told(tick, 7.5)] == [
+        "Timer “tick” (1), clock 1: Fires in 500 µs, at 0:00.008, if rates stay as they are.",
         "6: It has fired twice, the last time in frame 1. [event 10, frame 1]",
         (
             "6: It was called 2.00 ms early, by the program (fire_now). Its schedule is "
             "unchanged. [event 10]"
         ),
         (
-            "6: It is due at 00:00.008 in the time of “root”, which is at 00:00.006; 2.00 ms "
-            "remain. [clock 1, number True]"
+            "7.5: It is due at 00:00.008 in the time of “root”, which is at 00:00.007; 500 "
+            "µs remain. [clock 1, number True]"
         ),
     ]
     assert [*scene.told(tick, 17)] == [
@@ -626,26 +629,26 @@ def test_that_missed_and_early_calls_are_told_in_full() -> None:
     ]
     assert [*scene.told(behind_one)] == [
         "Timer “behind one” (8), clock 1: It has fired, 8.00 ms late, and is no longer pending.",
-        "36: It fired at 0:00.036, in frame 4: a timeout fires only once. [event 38, frame 4]",
-        "36: It was called 8.00 ms late. [event 38, frame 4]",
+        "36: It fired at 0:00.036, in frame 4: a timeout fires only once. [event 41, frame 4]",
+        "36: It was called 8.00 ms late. [event 41, frame 4]",
         (
             "35: The timers of frame 4 took 8.00 ms together; called before this one: "
-            "“before it”. [event 35, frame 4]"
+            "“before it”. [event 38, frame 4]"
         ),
         (
             "36: At the same instant, 1 other timer fired before it, in scheduling order: "
-            "“tick”. [event 38]"
+            "“tick”. [event 41]"
         ),
         "34: It was set, for 2.00 ms of “root”. [event 29, frame 3]",
     ]
     assert [*scene.told(even)] == [
-        "Timer “even” (9), clock 1: It is due and fires with the next wake-up.",
-        "49: It has fired once, the last time in frame 5. [event 42, frame 5]",
+        "Timer “even” (10), clock 1: It is due and fires with the next wake-up.",
+        "52: It has fired once, the last time in frame 5. [event 46, frame 5]",
         (
-            "49: It was called outside its schedule, by the program (fire_now). Its schedule "
-            "is unchanged. [event 42]"
+            "52: It was called outside its schedule, by the program (fire_now). Its schedule "
+            "is unchanged. [event 46]"
         ),
-        "49: It is due and fires with the next wake-up. []",
+        "54: It is due and fires with the next wake-up. []",
     ]
 
 

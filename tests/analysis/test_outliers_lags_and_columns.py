@@ -56,6 +56,8 @@ def test_that_the_longest_thousandth_is_left_out_unless_that_is_all() -> None:
     assert fewer.facts.causes.max() == 1_500
     assert (fewer.refresh_ms, fewer.stutter) == (16.0, limits)
     assert (len(same), len(nothing.places), nothing.limit_ms) == (5, 0, 10.0)
+    _, half = without_outliers(TimeSeries(np.array([10.0] * 4 + [20.0] * 4)))
+    assert half.places.tolist() == [4, 5, 6, 7]
 
 
 def test_that_input_lag_does_not_reach_from_run_to_run() -> None:
