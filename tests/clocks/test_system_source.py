@@ -118,6 +118,36 @@ def test_that_a_far_instant_is_waited_for_an_hour_at_a_time(time: PlayedTime) ->
     assert time.sleeps_s == [3_600, 3_600, 1_800]
 
 
+def test_that_a_request_is_due_from_its_instant_on(time: PlayedTime) -> None:
+    source = time.source()
+    due = [source.is_due]
+    source.set_wake(2 * MS)
+    for _ in range(3):
+        due.append(source.is_due)
+        time.now_ns += MS
+    source.set_wake(None)
+
+    assert [*due, source.is_due] == [False, False, False, True, False]
+
+
+def test_that_each_sleep_is_told_before_it_and_one_without_an_end_too(time: PlayedTime) -> None:
+    source = time.source()
+    told: list[int] = []
+    source.report_waits(lambda: told.append(len(time.sleeps_s)))
+    time.instead = source.stop
+
+    source.run()
+    source.set_wake(source.now_ns() + MS)
+    source.run()
+    source.report_waits(None)
+    source.run()
+
+    # What was due at the second stop is woken first.
+    assert time.sleeps_s == [None, 0.001, None]
+    assert told == [0, 1]
+    assert source.wakes == 3
+
+
 def test_that_an_empty_request_causes_no_wake_up(time: PlayedTime) -> None:
     source = time.source()
     instants = woken(source)

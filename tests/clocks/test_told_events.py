@@ -6,9 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-from inspector.clocks import ClockTree
+from inspector.clocks import CallbackFailure, ClockTree
 from inspector.timebase import NS_PER_SECOND
 from inspector.vocabulary import (
+    CALLBACK_FAILED,
     CLOCK_ADDED,
     CLOCK_ANCHORED,
     CLOCK_MOVED,
@@ -126,6 +127,29 @@ def test_that_changes_of_timers_are_told_in_full() -> None:
         (10, TIMER_ORIGIN, 6, 0, TimerKind.TIMEOUT),
         (10, TIMER_ARMED, 6, 5, 0),
         (10, TIMER_FIRED, 6, 0, NEVER),
+    ]
+
+
+def test_that_a_call_out_of_turn_that_fails_is_told_with_its_timer() -> None:
+    told = _Told()
+    tree = ClockTree(told)
+    failures: list[CallbackFailure] = []
+    tree.on_failure = failures.append
+    timer = tree.root.set_timeout_ns(5, lambda: 1 / 0)
+    named = tree.root.set_interval_ns(5, lambda: 1 / 0, name="named")
+
+    tree.root.fire_now(timer)
+    tree.root.fire_now(named)
+
+    where = "test_that_a_call_out_of_turn_that_fails_is_told_with_its_timer.lambda"
+    assert [(each.clock_id, each.timer_id, each.label) for each in failures] == [
+        (1, timer.id, where),
+        (1, named.id, "named"),
+    ]
+    failed = [event for event in told.taken() if event[1] == CALLBACK_FAILED]
+    assert [event[:4] for event in failed] == [
+        (0, CALLBACK_FAILED, timer.id, told.intern(where)),
+        (0, CALLBACK_FAILED, named.id, told.intern("named")),
     ]
 
 
