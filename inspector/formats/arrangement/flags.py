@@ -121,7 +121,7 @@ def lay_out_marks(  # noqa: PLR0913 - a row and what is in it
     ends = chain((each.x for each in marks[1:]), [right])
     for mark, until in zip(marks, ends, strict=False):
         color = sheet.colors[mark.color]
-        sheet.rect(1, color, (mark.x, top, mark.x + 1, row.bottom))
+        sheet.rect(1, color, (mark.x, top, mark.x + unit, row.bottom))
         sheet.rects(2, color, _glyph_rects(mark.glyph, mark.x, top, unit))
         if not mark.name:
             continue

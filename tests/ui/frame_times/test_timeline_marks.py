@@ -254,8 +254,11 @@ def test_that_a_name_keeps_apart_from_its_sign_in_larger_text(scale: float) -> N
 
     items = sheet.items()
     (name,) = (each for each in items if isinstance(each, Text))
-    sign = max(int(each.rects[:, 2].max()) for each in items if isinstance(each, Rects))
-    assert name.at.x - sign > 2
+    drawn = [each.rects for each in items if isinstance(each, Rects)]
+    assert name.at.x - max(int(each[:, 2].max()) for each in drawn) > 2
+    # The pole goes on below the flag as wide as beside it.
+    (beside,), (below, *_) = ({int(r - x) for x, _, r, _ in each[:1]} for each in drawn)
+    assert beside == below
 
 
 def test_that_a_name_ends_before_a_line_further_away() -> None:
