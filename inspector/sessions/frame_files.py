@@ -9,6 +9,7 @@ import json
 import shutil
 import tempfile
 import weakref
+from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable
 from datetime import datetime
 from itertools import chain
@@ -18,6 +19,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 from msgspec import Struct, structs
+from numpy.typing import NDArray
 
 from inspector import __version__
 from inspector.analysis.statistics.frame_budget import rate_in_file
@@ -361,21 +363,12 @@ def _read_csv(path: Path) -> FrameFile:
         is_header = is_header and not text
         if not lines:
             continue
-        try:
-            rows = np.loadtxt(
-                lines,
-                dtype=np.int64,
-                delimiter=",",
-                usecols=places,
-                quotechar='"',
-                comments=None,
-                ndmin=2,
-                # Other programs may save it in another encoding, but only digits are read here.
-                encoding="latin-1",
+        rows = _numbers(lines, places)
+        if rows is None:
+            damaged = bisect_left(
+                range(len(lines)), True, key=lambda at: _numbers(lines[: at + 1], places) is None
             )
-        except (ValueError, OverflowError):
-            number = next((at for at, line in enumerate(lines) if not _is_row(line)), 0)
-            raise _damaged(path, f"not only whole numbers in line {count + number + 1:,}") from None
+            raise _damaged(path, f"not only whole numbers in line {count + damaged + 1:,}")
         count += len(lines)
         for name, column in zip(names, rows.T, strict=True):
             parts[name].append(column.copy() if column.any() else _zeros(len(column)))
@@ -403,9 +396,24 @@ def _are_samples(frames: FrameTimes) -> bool:
     return usual_ns > _FURTHER * float(np.median(frames.interval_ns[1:]))
 
 
-def _is_row(line: bytes) -> bool:
-    cells = line.split(b",")[: len(_NS_COLUMNS)]
-    return len(cells) == len(_NS_COLUMNS) and all(cell.strip(b' "').isdigit() for cell in cells)
+def _numbers(lines: list[bytes], places: list[int]) -> NDArray[np.int64] | None:
+    """Return the columns at some places, shape (rows, places), ``None`` if one is damaged."""
+    if not any(map(bytes.strip, lines)):
+        return np.empty((0, len(places)), np.int64)
+    try:
+        return np.loadtxt(
+            lines,
+            dtype=np.int64,
+            delimiter=",",
+            usecols=places,
+            quotechar='"',
+            comments=None,
+            ndmin=2,
+            # Other programs may save it in another encoding, but only digits are read here.
+            encoding="latin-1",
+        )
+    except (ValueError, OverflowError):
+        return None
 
 
 def _zeros(count: int) -> NsColumn:

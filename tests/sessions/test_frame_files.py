@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable
 from datetime import UTC, datetime
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -162,16 +163,18 @@ def test_that_a_csv_cut_in_its_last_line_is_read_up_to_there(
 def test_that_the_first_line_of_a_csv_that_has_no_whole_numbers_is_named(
     tmp_path: Path, frames: FrameTimes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Each line is read by itself.
-    monkeypatch.setattr(source, "PIECE_BYTES", 64)
     path = tmp_path / "run.csv"
     export_frames(frames, Provenance("x", datetime.now(UTC), "0"), ExportOptions(), path)
     lines = path.read_bytes().splitlines(keepends=True)
     largest = lines[2].replace(b",", b",%d" % 2**70, 1)
-    for damaged in (lines[2].replace(b",", b",x", 1) + b"x\n", b"1,2\nx\n", largest):
-        path.write_bytes(b"".join([*lines[:2], damaged, *lines[2:]]))
-        with pytest.raises(CaptureError, match=r"in line 3\."):
-            read_frame_file(path)
+    # Lines without anything and signs are no damage.
+    plus = lines[1].replace(b",", b",+", 1)
+    for piece_bytes, before in product((64, 1 << 20), ((), (b"\n",), (plus,))):
+        monkeypatch.setattr(source, "PIECE_BYTES", piece_bytes)
+        for damaged in (lines[2].replace(b",", b",x", 1) + b"x\n", b"1,2\nx\n", largest):
+            path.write_bytes(b"".join([*lines[:2], *before, damaged, *lines[2:]]))
+            with pytest.raises(CaptureError, match=rf"in line {3 + len(before)}\."):
+                read_frame_file(path)
     path.write_bytes(lines[0] + re.sub(rb"^(\d+),\d+", rb"\1,%d" % MAX_NS, lines[1]))
     with pytest.raises(CaptureError, match="at_ns before 0 or beyond 146 years"):
         read_frame_file(path)
