@@ -110,9 +110,9 @@ class LabColumn(ColumnEnum):
         "Runs on", lambda result: result.subject.title, "What the timer runs on", _tool_tip,
         sample="Egret, repair 2 as published", least="Cocos Creator 2.4")
     FIRED = _column(
-        "Fired", lambda result: f"{result.count:,} of {result.expected_count:,}",
+        "Fired", lambda result: result.fired_text,
         "How often it fired, out of the expected number", _tool_tip, lambda result: result.count,
-        "0,000 of 0,000", least="000 of 000", is_number=True, yields=9)
+        "000 instead of 000", least="00 instead of 00", is_number=True, yields=9)
     PERIOD = _column(
         "Period", _period_text, "Mean time between firings", _tool_tip,
         lambda result: result.mean_period_ns or 0.0, "00.0 ms", is_number=True, yields=6)

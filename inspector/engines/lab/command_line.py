@@ -254,7 +254,7 @@ def _cells(run: LabResult) -> tuple[str, ...]:
     return (
         f"{mark} {_shortened(run.row_title)}",
         run.verdict.value,
-        f"{run.count:,} of {run.expected_count:,}",
+        run.fired_text,
         "–" if period_ns is None else format_duration(round(period_ns)),
         *late,
         "" if run.divergence is None else run.divergence.text,

@@ -304,7 +304,7 @@ class _Drawing:
 
 def outcome_text(result: LabResult) -> str:
     """Return count, expected count and drift of a run, in a few words."""
-    text = f"{result.count:,} of {result.expected_count:,}"
+    text = result.fired_text
     drift_ns = result.drift_ns
     if drift_ns:
         word = "late" if drift_ns > 0 else "early"

@@ -101,6 +101,12 @@ class LabResult:
         return len(self.expected_ns)
 
     @property
+    def fired_text(self) -> str:
+        """How often it fired, and how often it should have."""
+        of = "instead of" if self.count > self.expected_count else "of"
+        return f"{self.count:,} {of} {self.expected_count:,}"
+
+    @property
     def mean_period_ns(self) -> float | None:
         """Mean time from firing to firing; from the start if it fired once."""
         fired_ns = self.fired_ns

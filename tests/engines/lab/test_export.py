@@ -178,7 +178,12 @@ def test_that_the_picture_says_in_words_what_it_shows() -> None:
     texts = [text.text for text in graph.texts()]
 
     assert "Wrong in 1 of 2 runs: 1 too early." in graph.description
-    assert {"Egret", "240 Hz, timer “every 1 s”", "40 of 10, 30 s early", "expected"} <= set(texts)
+    assert {
+        "Egret",
+        "240 Hz, timer “every 1 s”",
+        "40 instead of 10, 30 s early",
+        "expected",
+    } <= set(texts)
     assert outcome_text(egret_case()[0]) == "10 of 10"
 
 

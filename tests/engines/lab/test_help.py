@@ -53,7 +53,7 @@ def test_that_the_numbers_of_the_first_example_come_out() -> None:
     result = run_cell(EXAMPLE_TIMER, egret, steady_display(240, 10_000_000_000))
 
     assert {after - before for before, after in pairwise(result.fired_ns)} == {250_000_000}
-    assert outcome_text(result) == "40 of 10, 30 s early"
+    assert outcome_text(result) == "40 instead of 10, 30 s early"
     assert "which take 250 ms at 240 Hz" in PAGE
     assert "40 times instead of 10 in 10 seconds, and the last firing is 30 s early" in PAGE
 

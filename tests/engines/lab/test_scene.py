@@ -183,7 +183,7 @@ def test_that_the_egret_case_is_the_first_example(capsys: pytest.CaptureFixture[
     block = out.partition("240 Hz, timer “every 1 s”, 10 s")[2]
     line = next(line for line in block.splitlines() if "Egret, by calls" in line)
     assert " ".join(line.split()) == (
-        "✗ Egret, by calls too early 40 of 10 250 ms −30.0 s −15.8 s −750 ms −30.0 s "
+        "✗ Egret, by calls too early 40 instead of 10 250 ms −30.0 s −15.8 s −750 ms −30.0 s "
         "firing 1 at 0:00.250, 750 ms early"
     )
     assert "Wrong in 17 of 69 runs: 5 too early, 12 too late." in out

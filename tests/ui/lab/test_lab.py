@@ -50,7 +50,7 @@ def test_that_the_panel_begins_with_the_egret_case_on_real_runs(stand: Stand) ->
     assert (marked.subject.name, marked.display.name) == ("egret", "240 Hz")
     assert marked.fired_ns == tuple(range(SECOND // 4, 10 * SECOND + 1, SECOND // 4))
     assert panel.readout.text() == (
-        "Egret, by calls, 240 Hz, timer “every 1 s”: 40 of 10, 30 s early, too early"
+        "Egret, by calls, 240 Hz, timer “every 1 s”: 40 instead of 10, 30 s early, too early"
     )
     assert "Wrong in 17 of 69 runs" in panel.summary.text()
     assert panel.notice.isHidden()

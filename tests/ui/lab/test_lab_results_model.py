@@ -35,7 +35,7 @@ def test_that_a_row_says_everything_about_a_run(qtmodeltester: Any) -> None:  # 
         *("0", "", "0", "0", "0", ""),
     ]
     assert row_of(model, 1) == [
-        *("✗ too early", "240 Hz", "every 1 s", "Egret, by calls", "40 of 10", "250 ms"),
+        *("✗ too early", "240 Hz", "every 1 s", "Egret, by calls", "40 instead of 10", "250 ms"),
         *("−30.0 s", "firing 1 at 0:00.250, 750 ms early", "−30.0 s", "−15.8 s", "−750 ms"),
         "Above 60 Hz it is too fast: four times at 240 Hz.",
     ]

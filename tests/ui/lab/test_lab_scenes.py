@@ -58,7 +58,7 @@ def test_that_a_scene_file_is_run_under_the_displays(stand: Stand, tmp_path: Pat
     assert stand.panel.view.isColumnHidden(LabColumn.SUBJECT)
     assert stand.texts(LabColumn.DISPLAY) == ["60 Hz", "60 Hz", "240 Hz", "240 Hz"]
     by_name = dict(zip(stand.texts(LabColumn.TIMER), stand.texts(LabColumn.FIRED), strict=True))
-    assert by_name == {"blink (root)": "100 of 100", "every 60 frames (root)": "40 of 10"}
+    assert by_name == {"blink (root)": "100 of 100", "every 60 frames (root)": "40 instead of 10"}
 
 
 def test_that_the_open_scene_is_run(stand: Stand, tmp_path: Path) -> None:
