@@ -142,6 +142,14 @@ def short_site(call_site: str) -> str:
     return _FOLDERS.sub("", path) + separator + rest
 
 
+def function_at(call_site: str) -> str:
+    """Return the function and the line of a call site, ``build:12``; of a module, its file's."""
+    place, _, function = short_site(call_site).partition(" in ")
+    if not function or function.startswith("<"):
+        return place
+    return f"{function}:{place.rpartition(':')[2]}"
+
+
 def clock_of(timeline: Timeline, call_id: CallId) -> int:
     """Return the number of the clock that a call depends on; 0 for none or an unknown call."""
     if call_id.is_member:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers, member_blockers
-from inspector.calls.call import Call, CallId, call_of, clock_of, short_site
+from inspector.calls.call import Call, CallId, call_of, clock_of, function_at, short_site
 from inspector.calls.dues import DueTimes
 from inspector.commands.clocks import PauseClock, SetRate
 from inspector.commands.command import Command
@@ -223,18 +223,22 @@ def test_that_there_is_no_call_of_a_clock_that_is_not_there(session: HostedSessi
 
 
 @pytest.mark.parametrize(
-    ("call_site", "short"),
+    ("call_site", "short", "function"),
     [
-        ("/home/me/scene.py:12 in build", "scene.py:12 in build"),
-        ("C:\\games\\scene.py:12 in build", "scene.py:12 in build"),
-        ("scene.py:12", "scene.py:12"),
-        ("/a/caf\\udce9.py:1 in a/b", "caf\\udce9.py:1 in a/b"),
-        ("C:\\udc.py:1", "udc.py:1"),
-        ("", ""),
+        ("/home/me/scene.py:12 in build", "scene.py:12 in build", "build:12"),
+        ("C:\\games\\scene.py:12 in A.go", "scene.py:12 in A.go", "A.go:12"),
+        ("/a/scene.py:12 in <module>", "scene.py:12 in <module>", "scene.py:12"),
+        ("scene.py:12", "scene.py:12", "scene.py:12"),
+        ("/a/caf\\udce9.py:1 in a/b", "caf\\udce9.py:1 in a/b", "a/b:1"),
+        ("C:\\udc.py:1", "udc.py:1", "udc.py:1"),
+        ("", "", ""),
     ],
 )
-def test_that_a_call_site_is_short_without_folders(call_site: str, short: str) -> None:
+def test_that_a_call_site_is_short_without_folders(
+    call_site: str, short: str, function: str
+) -> None:
     assert short_site(call_site) == short
+    assert function_at(call_site) == function
 
 
 def test_that_components_are_blocked_by_the_life_of_their_nodes(session: HostedSession) -> None:

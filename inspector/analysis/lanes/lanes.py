@@ -23,7 +23,7 @@ from inspector.analysis.lanes.clocks import ClockPasts
 from inspector.analysis.lanes.lane_columns import Instants, KnownPast, Levels, PendingTimers, Steps
 from inspector.analysis.lanes.spans import Spans
 from inspector.analysis.lateness.blocks import Blocks
-from inspector.calls.call import short_site
+from inspector.calls.call import function_at
 from inspector.display_text import shared_name
 from inspector.events.blocks.packed_columns import grouped
 from inspector.events.handlers import handlers_of
@@ -121,13 +121,12 @@ class Lane(Struct, eq=False):
 
     @property
     def title(self) -> str:
-        """Its name; that of a family is the words that its labels share, else its call site."""
+        """Its name; that of a family is the words that its labels share, else its function."""
         if not self.members:
             return self.label
         if self.kind is LaneKind.CALL:
             return f"{len(self.members):,} calls in frames"
-        name = shared_name(self.words) or short_site(self.label)
-        return f"{name} ×{len(self.members)}"
+        return f"{shared_name(self.words) or function_at(self.label)} ×{len(self.members)}"
 
     @property
     def key(self) -> LaneKey:
