@@ -378,7 +378,7 @@ _FIELD_ROWS: Final = (
     FieldRow(_F.TIME, _U.LOCAL_INSTANT, "time {b}", by_calls=True),
     FieldRow(_F.RATE, _U.RATE, "time scale {b}"),
     FieldRow(_F.LIFE, _U.LIFE, "{b}"),
-    FieldRow(_F.RULES, _U.TEXT, "rules “{b}”"),
+    FieldRow(_F.RULES, _U.TEXT, "follows the rules of “{b}”"),
     FieldRow(_F.STATE, _U.TEXT, "state “{b}”", each_counts=True),
     FieldRow(_F.SOURCE, _U.TEXT, "source “{b}”"),
     FieldRow(_F.TARGET, _U.TEXT, "target “{b}”"),

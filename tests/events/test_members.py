@@ -348,7 +348,7 @@ def test_that_members_that_come_go_move_or_are_renamed_or_reordered_are_another_
         ((0, EventKind.MEMBER_SET, 2, Field.PAUSED, 2), "member 2: paused by command 1"),
         ((0, EventKind.MEMBER_SET, 2, Field.PAUSED, 1), "member 2: paused"),
         ((0, EventKind.MEMBER_SET, 2, Field.PAUSED, 0), "member 2: not paused"),
-        ((0, EventKind.MEMBER_SET, 2, Field.RULES, 1), "member 2: rules “a”"),
+        ((0, EventKind.MEMBER_SET, 2, Field.RULES, 1), "member 2: follows the rules of “a”"),
         ((0, EventKind.MEMBER_SET, 2, Field.CALLS_LEFT, -1), "member 2: no call limit"),
         ((0, EventKind.MEMBER_SET, 2, Field.NAME, 1), "member 2: name “a”"),
         ((0, EventKind.MEMBER_SET, 2, Field.DUE, NEVER), "member 2: never due"),

@@ -90,7 +90,7 @@ def test_that_members_are_named_with_what_they_are(
     assert _texts(model)[:4] == [
         "scheduler fights added",
         "fights is a scheduler on clock game",
-        "scheduler fights: rules sound",
+        "scheduler fights: follows the rules of sound",
         "scheduler fights: time scale 1",
     ]
     assert "target boss added under scheduler fights" in _texts(model)
