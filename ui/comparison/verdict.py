@@ -75,16 +75,17 @@ def headline(found: RunDifference, before: str, after: str) -> tuple[str, str]:
         per = " a frame" if first.metric.id == COMPARED[0] else ""
         values = f"{number_text(change.before)} → {number_text(change.after)} {unit}{per}"
         said += f": {values}, {percent_text(change.share)}"
-    return f"{said}.", _sureness(change, found.found.why_not)
+    return f"{said}.", sureness(change, found.found.why_not)
 
 
-def _sureness(change: Change, why_not: str) -> str:
+def sureness(change: Change, why_not: str) -> str:
     if change.low is None or change.high is None:
         return why_not
     if change.is_too_wide:
         return f"The {100 * CONFIDENCE:g} % interval is {TOO_WIDE}."
-    low, high = percent_text(change.low).removesuffix(" %"), percent_text(change.high)
-    return f"{100 * CONFIDENCE:g} % sure that it lies between {low} and {high}."
+    low, high = percent_text(change.low), percent_text(change.high)
+    lies = f"is {high}" if low == high else f"lies between {low.removesuffix(' %')} and {high}"
+    return f"{100 * CONFIDENCE:g} % sure that it {lies}."
 
 
 def first_numbers(

@@ -243,7 +243,8 @@ def _kept_by(frame: Frame, budget_ns: int) -> list[DetailRow]:
 
 
 def _percent(part_ns: int, whole_ns: int) -> str:
-    return f"{100 * part_ns / whole_ns:.0f} %"
+    percent = 100 * part_ns / whole_ns
+    return "under 1 %" if 0 < percent < 1 else f"{percent:.0f} %"
 
 
 def _share_rows(frame: Frame) -> list[DetailRow]:

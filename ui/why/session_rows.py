@@ -55,6 +55,20 @@ from .timer_lists import next_rows
 _MOST_NEXT: Final = 9
 #: At most this many paused clocks are named for an instant of the past.
 _MOST_STOPPED: Final = 3
+#: The verbs with which commands begin, when they are told of: "You did: paused enemies".
+_DONE: Final = {
+    **{verb: f"{verb}d" for verb in ("pause", "resume", "unschedule", "remove", "save", "fire")},
+    **{verb: f"{verb}ed" for verb in ("record", "mark", "clear", "reload")},
+    "run": "ran",
+    "hold": "held",
+    "step": "stepped",
+    "stop": "stopped",
+    "make": "made",
+    "go": "went",
+    "undo": "undid",
+    "enable": "enabled",
+    "disable": "disabled",
+}
 _TURNS: Final = "turns of a loop that waits for events: their duration is compared with the budget"
 
 
@@ -248,9 +262,14 @@ def _counted_rows(session: Session, timeline: Timeline) -> list[DetailRow]:
         rows.append(linked("Longest", [LinkedText(text, Selection.frame(longest.index))]))
     if timeline.commands:
         last = timeline.commands[-1]
-        did = [LinkedText(without_quotes(last.text), at_ns=last.at_ns)]
-        did += [LinkedText(f", refused: {without_quotes(last.refusal)}")] if last.refusal else []
-        rows.append(linked(f"{subject_of(timeline, last.number)} did", did))
+        text, subject = without_quotes(last.text), subject_of(timeline, last.number)
+        if last.refusal:
+            did = [LinkedText(text, at_ns=last.at_ns)]
+            did.append(LinkedText(f", refused: {without_quotes(last.refusal)}"))
+        else:
+            verb, space, rest = text.partition(" ")
+            did = [LinkedText(f"{_DONE.get(verb, verb)}{space}{rest}", at_ns=last.at_ns)]
+        rows.append(linked(f"{subject} {'asked to' if last.refusal else 'did'}", did))
     return rows
 
 

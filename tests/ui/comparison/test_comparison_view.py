@@ -17,6 +17,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QInputDialog, QMenu, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from inspector.analysis.statistics.comparison import Change
 from inspector.analysis.statistics.runs import ComparedRun
 from inspector.analysis.statistics.time_series import StutterLimits
 from inspector.formats.distribution_chart import ChartKind
@@ -24,6 +25,7 @@ from inspector.testing import scene_file, virtual_session
 from tests.sessions.test_compared import capture, sampled
 from ui.comparison.difference_table import DifferenceColumn
 from ui.comparison.sides import Side, Source
+from ui.comparison.verdict import sureness
 from ui.comparison.view import ComparisonView
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
@@ -584,3 +586,18 @@ def test_that_stuttering_is_compared_by_the_limits_of_the_statistics(
     view.set_limits(StutterLimits(3.0))
     view.options_button.menu().aboutToShow.emit()
     assert view.stutter_action.text() == "Stuttering over 3 times, low below 25 fps"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (0.0949, 0.0951, "95 % sure that it is +9.5 %."),
+        (-0.012, 0.0951, "95 % sure that it lies between −1.2 and +9.5 %."),
+    ],
+)
+def test_that_an_interval_as_narrow_as_its_digits_is_one_number(
+    low: float, high: float, said: str
+) -> None:
+    change = Change(10, 11, 0.095, low, high, "", is_more_better=False)
+
+    assert sureness(change, "") == said

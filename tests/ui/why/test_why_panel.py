@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from inspector.clocks.sources.wake_errors import WakeErrorSummary
 from inspector.events.history import LogHistory
 from inspector.events.log import BYTES_PER_EVENT
+from inspector.events.states import CommandRecord
 from inspector.events.timeline import Timeline
 from inspector.events.timer_table import TimerTable
 from inspector.sessions.interval_meter import shares_event
@@ -529,7 +530,7 @@ def test_that_a_long_frame_without_work_names_where_its_time_went(stand: Stand) 
     assert stand.value("Inspector") == "3.10 ms, 1 %"
     assert stand.value("Garbage collection") == "12.0 ms, 4 %"
     assert stand.value("Host late") == "4.20 ms, 2 %"
-    assert stand.value("Unknown") == "1.00 ms, 0 %"
+    assert stand.value("Unknown") == "1.00 ms, under 1 %"
     assert stand.value("Idle") == "250 ms, 92 %"
     assert not any(line.startswith("Callbacks") for line in stand.lines())
 
@@ -672,6 +673,24 @@ def test_that_the_transport_of_a_recording_is_told_as_past(stand: Stand) -> None
     stand.run_to_ms(2)
 
     assert stand.value("Transport") == f"was {now}"
+
+
+@pytest.mark.parametrize(
+    ("text", "refusal", "said"),
+    [
+        ("mark “turn 2”", "", "You did\tmarked turn 2"),
+        ("step to the next timer", "", "You did\tstepped to the next timer"),
+        ("set the rate of “game” to 2", "", "You did\tset the rate of game to 2"),
+        ("pause “game”", "it is gone", "You asked to\tpause game, refused: it is gone"),
+    ],
+)
+def test_that_the_last_change_is_told_as_what_was_done(
+    stand: Stand, text: str, refusal: str, said: str
+) -> None:
+    stand.session.timeline.commands.append(CommandRecord(0, 1, text, refusal))
+    stand.run_to_ms(100)
+
+    assert said in stand.lines()
 
 
 def test_that_counts_of_a_recording_are_of_all_of_it_or_up_to_what_is_shown(stand: Stand) -> None:
