@@ -558,6 +558,40 @@ def test_that_a_held_program_goes_on_so_that_it_can_end(*, wants_hold: bool) -> 
     assert session._is_ending
 
 
+def test_that_a_clock_of_a_program_asks_it_for_what_is_its_own() -> None:
+    asked: list[tuple[object, ...]] = []
+    note = lambda *given: asked.append(given)  # noqa: E731
+    program: Any = SimpleNamespace(ask_clock=note, link=SimpleNamespace(request=note))
+    clocks = {SECOND: SimpleNamespace(rate=Fraction(1, 4))}
+    target: Any = SimpleNamespace(
+        expect_answer=lambda: "done", timeline=SimpleNamespace(clocks=clocks)
+    )
+    clock = RemoteClock(target, program, SECOND)
+    assert clock.rate == Fraction(1, 4)
+    clock.pause(cause=3)
+    clock.resume(cause=4)
+    clock.set_rate(Fraction(1, 2), cause=5)
+    timer: Any = SimpleNamespace(id=(1 << 40) + 9)
+    clock.clear(timer, cause=6)
+    assert asked == [
+        ("Clock.pause", SECOND, {"cause": 3}, "done"),
+        ("Clock.resume", SECOND, {"cause": 4}, "done"),
+        ("Clock.rate", SECOND, {"rate_n": RATE_DENOMINATOR // 2, "cause": 5}, "done"),
+        ("Timer.clear", {"timer": 9, "cause": 6}, "done"),
+    ]
+    asked.clear()
+    pauses: set[int] = set()
+    family: Any = RemoteFamily(target, 4, pauses)
+    family.concerned = lambda *, pauses: [(program, 7 if pauses else 8)]
+    family.pause(cause=7)
+    family.resume(cause=9)
+    assert asked == [
+        ("Clock.pause", 7, {"cause": 7}, "done"),
+        ("Clock.resume", 8, {"cause": 9}, "done"),
+    ]
+    assert (pauses, family.rate) == ({7}, 1)
+
+
 def test_that_a_family_asks_whom_it_can_pause_and_resumes_what_it_paused() -> None:
     def concerned(*, pauses: bool) -> list[int]:
         return [clock_id for _, clock_id in family.concerned(pauses=pauses)]
