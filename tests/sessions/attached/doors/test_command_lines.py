@@ -73,6 +73,7 @@ def test_that_options_that_keep_the_probe_out_are_found(words: str, option: str)
     ("line", "option"),
     [
         (b"#!/usr/bin/env -S python3 -I\n", "-I"),
+        (b"#!python3 -I\n", "-I"),
         (b"#!/usr/bin/python3 -u\n", ""),
         (b"#!/bin/sh -I\n", ""),
         (b"/usr/bin/python3 -I\n", ""),

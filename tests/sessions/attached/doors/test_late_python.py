@@ -162,6 +162,8 @@ def test_that_a_program_that_does_not_return_to_python_is_told_of_and_left_alone
         told = entered.problem()
     assert "its main thread is in a call that does not return" in told
     assert len(woken) == late_python._WAKES
+    assert (entered.pid, entered.poll(), entered.may_bring_more()) == (Target().pid, None, False)
+    assert entered.title == f"{Target().title} ({entered.pid})"
     entered.end()
     assert not folder.exists()
 
@@ -207,12 +209,18 @@ def test_that_a_program_that_has_ended_is_said_to_have(tmp_path: Path) -> None:
     assert (entered.may_bring_more(), entered.poll()) == (False, None)
 
 
-def test_that_a_program_whose_python_is_not_there_is_told(
+def test_that_a_program_whose_python_is_not_there_or_refuses_is_told(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def run(*_: object, **_more: object) -> None:
         raise FileNotFoundError(2, "No such file")
 
+    refusing = tmp_path / "python"
+    refusing.write_text("#!/bin/sh\nprintf 'Traceback\nPermissionError: no\n' >&2\nexit 1\n")
+    refusing.chmod(0o755)
+    told = r"^server\.py \(4194305\) could not be attached: PermissionError: no\. Launch it by"
+    with pytest.raises(AttachError, match=told):
+        late_python._let_run(Target(executable=str(refusing)), tmp_path / "attach.py")
     monkeypatch.setattr(subprocess, "run", run)
     with pytest.raises(AttachError, match=r"could not be asked: .*No such file"):
         late_python._let_run(Target(), tmp_path / "attach.py")

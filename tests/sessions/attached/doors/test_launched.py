@@ -409,9 +409,10 @@ def test_that_only_a_terminal_in_front_that_was_changed_is_restored(
 ) -> None:
     done: list[tuple[object, ...]] = []
     state = ["cooked"]
+    terminals = [0]
     played = {
-        "isatty": lambda number: number == 1,
-        "tcgetpgrp": lambda number: 7 * number,
+        "isatty": lambda number: number in terminals,
+        "tcgetpgrp": lambda number: 7 * (number == terminals[-1]),
         "getpgrp": lambda: 7 if is_in_front else 8,
         "write": lambda *given: done.append(given),
     }
@@ -422,20 +423,22 @@ def test_that_only_a_terminal_in_front_that_was_changed_is_restored(
         SimpleNamespace(
             error=OSError,
             TCSADRAIN=1,
-            tcgetattr=lambda number: state[:] if number == 1 else None,
+            tcgetattr=lambda number: state[:] if number == terminals[-1] else None,
             tcsetattr=lambda *given: done.append(given),
         ),
     )
-    terminal = launch._Terminal()
-    terminal.restore()
-    assert (terminal.is_changed, done) == (False, [])
-    state[0] = "raw"
-    terminal.restore()
-    assert terminal.is_changed
-    assert done == ([(1, 1, ["cooked"]), (1, launch._RESTORE)] if is_in_front else [])
-    done.clear()
-    played["isatty"] = lambda _number: False
-    monkeypatch.setattr(launch, "os", SimpleNamespace(**played))
+    for terminals in ([0], [0, 1], [0, 1, 2]):
+        last = terminals[-1]
+        state[0] = "cooked"
+        terminal = launch._Terminal()
+        terminal.restore()
+        assert (terminal.is_changed, done) == (False, [])
+        state[0] = "raw"
+        terminal.restore()
+        assert terminal.is_changed
+        assert done == ([(last, 1, ["cooked"]), (last, launch._RESTORE)] if is_in_front else [])
+        done.clear()
+    terminals = [-2]
     nowhere = launch._Terminal()
     nowhere.restore()
     assert (nowhere.is_changed, done) == (False, [])
