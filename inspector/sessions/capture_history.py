@@ -295,8 +295,7 @@ class _TraceEvents:
         counts, newest = np.zeros(width, np.int64), np.zeros(width, np.int64)
         self._sums = [(counts, newest)]
         for start in range(0, len(slices), self._stride):
-            counts, newest = self._summed(start, start + self._stride)
-            self._sums.append((counts, newest))
+            self._sums.append(self._summed(start + self._stride))
 
     def __len__(self) -> int:
         return len(self._slices) + len(self._places)
@@ -351,15 +350,14 @@ class _TraceEvents:
         begun = np.flatnonzero(self._is_end[:events] == 0)
         covered = int(self._places[begun[-1]]) if is_open else count
         before = int(np.searchsorted(self._places, covered))
-        counts, newest = self._summed(0, covered - before)
+        counts, newest = self._summed(covered - before)
         used = np.flatnonzero(counts)
         calls = zip(used.tolist(), counts[used].tolist(), newest[used].tolist(), strict=True)
         return covered, frames, calls
 
-    def _summed(self, start: int, end: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _summed(self, end: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the calls and newest durations of members before an index, using stored sums."""
-        known = max(start, end - end % self._stride) // self._stride
-        known = min(known, len(self._sums) - 1)
+        known = min(end // self._stride, len(self._sums) - 1)
         counts, newest = self._sums[known]
         part = slice(known * self._stride, end)
         called = self._members[part]

@@ -80,7 +80,6 @@ class IntervalMeter:
         self._wanted_ns: int | None = None
         self._collecting_ns: int | None = None
         self._collected_ns = self._collected_in_calls_ns = 0
-        self._calls_before_ns = 0
         self._begin(clock())
         gc.callbacks.append(self.note_collection)
 

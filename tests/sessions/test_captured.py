@@ -7,6 +7,7 @@ import sys
 import tracemalloc
 import weakref
 from threading import current_thread, main_thread
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from inspector.events.annotations import Annotation
 from inspector.events.timeline import Timeline
 from inspector.formats.arrangement.frame_series import FrameSeries, longest_frame
 from inspector.formats.captures import source as source_module
+from inspector.formats.captures.capture import Stream
 from inspector.formats.captures.json_trace import JsonTraceReader
 from inspector.formats.export import export_frames
 from inspector.formats.frame_times import FrameTimes
@@ -555,6 +557,30 @@ def test_that_a_capture_has_the_highest_rate_that_half_of_its_frames_keep(
     times_ns = [int(frame_ms * MS), 100 * MS, int(frame_ms * MS)]
     assert captured._usual_rate(captured_file(tmp_path, times_ns)) == rate
     assert captured._usual_rate(captured_file(tmp_path, [])) == 60
+
+
+@pytest.mark.parametrize(
+    ("streams", "has_slices", "notes"),
+    [(1, False, ("choice", "more")), (2, False, ("more",)), (2, True, ("choice", "more"))],
+)
+def test_that_the_choice_of_a_table_is_not_said_beside_its_chooser(
+    tmp_path: Path, streams: int, notes: tuple[str, ...], *, has_slices: bool
+) -> None:
+    capture: Any = SimpleNamespace(
+        path=tmp_path / "a.csv",
+        slices="slices" if has_slices else None,
+        streams=range(streams),
+        created=None,
+        notes_on=lambda _stream: ("choice", "more"),
+        missing_of=lambda _stream: "",
+    )
+    stream = Stream("game", "ms", np.array([1, 2]))
+    assert captured._file_shown(capture, stream).notes == notes
+    session: Any = SimpleNamespace(
+        streams=(("game", 2),) * streams, stream="game", path=capture.path
+    )
+    title = "a.csv" if streams == 1 else "a.csv – game"
+    assert CapturedSession.title.__get__(session) == title
 
 
 def test_that_of_a_class_one_instance_is_asked_what_its_sessions_can_do() -> None:

@@ -221,6 +221,19 @@ def test_that_what_happens_outside_of_a_wake_up_changes_nothing(thread: Thread) 
     assert (shares[Share.INSPECTOR], shares[Share.IDLE]) == (3 * MS, 13 * MS)
 
 
+def test_that_time_counts_from_the_beginning() -> None:
+    thread = Thread()
+    thread.work(2 * MS)
+    thread.wake()
+    thread.call(1 * MS)
+    thread.meter.end_wake()
+    thread.wake()
+    thread.meter.close()
+
+    shares = thread.shares(3 * MS)
+    assert (shares[Share.INSPECTOR], shares[Share.CALLBACKS]) == (2 * MS, 1 * MS)
+
+
 def test_that_shares_that_are_too_long_by_a_nanosecond_are_cut() -> None:
     assert fitted([10, 0, 0, 0, 1], 10) == [10, 0, 0, 0, 0]
     assert fitted([3, 3, 3, 3, 3], 8) == [3, 2, 3, 0, 0]

@@ -73,6 +73,8 @@ def test_that_each_frame_of_a_recording_has_its_picture(
     newest = recording.pictures.newest
     assert newest is not None
     assert newest == session.pictures.at(9)
+    # The last one is unpacked once.
+    assert recording.pictures.newest is newest
     assert recording.pictures.is_described
     assert (recording.notes, recording.pictures.failure) == ((), "")
 

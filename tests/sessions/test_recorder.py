@@ -155,6 +155,8 @@ def test_that_pictures_are_recorded_only_if_wanted(recorder: Files, pictures: Pi
     without.start(Path("a.tlrec"))
     assert (without.files[0].pictures, without.picture_cost) == ([], "")
     without.close()
+    # What came last is written, too.
+    assert without.files[0].done[2:] == [(False, False), "stop"]
     assert [each.picture_cost for each in without.outcomes_since(0)] == [""]
 
 
@@ -246,7 +248,7 @@ def test_that_after_going_back_another_file_begins_with_the_next_frame(
 
 
 def test_that_a_recording_that_cannot_go_on_ends_with_a_sentence(
-    recorder: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    recorder: Files, pictures: Pictures, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorder.start(tmp_path / "a.tlrec")
     recorder.files[0].problem = "the disk is gone"
@@ -258,6 +260,7 @@ def test_that_a_recording_that_cannot_go_on_ends_with_a_sentence(
     recorder.session.log, recorder.session.generation = "another log", 1
     recorder.pump()
     assert (recorder.is_recording, recorder.problem) == (False, "the disk is full")
+    assert not pictures.is_recorded
     assert recorder.outcomes_since(2) == [RecordingOutcome(None, "the disk is full")]
 
 

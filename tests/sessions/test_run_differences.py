@@ -171,6 +171,7 @@ def test_that_of_runs_with_lost_beginnings_both_begin_with_a_frame_that_both_hav
 
     assert first_difference(whole, run(began(4), ended(), lost=9)) is None
     assert first_difference(run(began(4), ended(), lost=9), whole) is None
+    assert first_difference(run(HERE, began(0), lost=1), run(began(0), lost=2)) is None
     other = first_difference(run(began(4), HERE, lost=9), run(HERE, began(3), began(4), THERE))
     assert other is not None
     # What was called before is lost.
