@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from queue import Queue
 from time import monotonic, sleep
-from types import FrameType, ModuleType
+from types import FrameType, ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from inspector.clocks import ManualTimeSource
 from inspector.clocks.failures import UserInterruptError
 from inspector.commands.timers import FireTimer
 from inspector.commands.transport import StepBy
+from inspector.sessions.runs import running_code as running_code_module
 from inspector.sessions.runs.running_code import EntryWatch, RunningCode, running_code
 from inspector.testing import held_session, scene_file
 from inspector.timebase import NS_PER_SECOND
@@ -202,6 +204,43 @@ def test_that_a_long_stay_is_noticed_and_so_is_its_end() -> None:
         assert last == "over"
     finally:
         watch.stop()
+
+
+def test_that_a_watch_looks_more_often_while_a_call_takes_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    done: list[object] = []
+    now_s = 100.0
+    entries = [1, 1, 1, 1, 2, None, 3]
+    watch: Any = EntryWatch.__new__(EntryWatch)
+
+    def look() -> int | None:
+        return entries.pop(0)
+
+    def wait(seconds: float) -> None:
+        nonlocal now_s
+        now_s += seconds
+        done.append(seconds)
+
+    monkeypatch.setattr(running_code_module, "monotonic", lambda: now_s)
+    watch.after_s, watch.is_resting = 0.5, False
+    watch._entry, watch._on_over = look, lambda: done.append("over")
+    watch._on_long = lambda seconds: done.append(f"long {seconds:.2f}")
+    watch._stopped = SimpleNamespace(is_set=lambda: not entries, wait=wait)
+    watch._is_entered = SimpleNamespace(
+        is_set=lambda: False,
+        clear=lambda: done.append("clear"),
+        wait=lambda: done.append(("rests", watch.is_resting)),
+    )
+
+    watch._watch()
+
+    assert done == [
+        *("clear", 0.25, "clear", 0.25),
+        *("long 0.50", "clear", 0.04, "long 0.54", "clear", 0.04),
+        *("over", "clear", 0.25, ("rests", True), "clear", 0.25),
+    ]
+    assert not watch.is_resting
 
 
 def test_that_a_watch_without_calls_rests_until_one_begins() -> None:

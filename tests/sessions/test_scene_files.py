@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -182,6 +183,8 @@ def test_that_causes_of_an_error_are_shown_without_the_inspectors_own_lines(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "game.py"
+    path.write_text("# as it was before\n" * 20)
+    linecache.getlines(str(path))
     path.write_text(
         "def first(): raise KeyError('first')\n"
         "def second(call):\n"
@@ -208,6 +211,8 @@ def test_that_causes_of_an_error_are_shown_without_the_inspectors_own_lines(
     assert places == sorted(places)
     assert "clock.py" not in text
     assert text.count("game.py") == 5
+    assert "    except ValueError: raise TypeError('third')\n" in text
+    assert "as it was before" not in text
     assert place == "game.py, line 7"
     assert user_place("nothing") == ""
 
