@@ -13,7 +13,9 @@ from functools import partial
 from threading import Event
 from typing import TextIO
 
+from inspector.analysis.lateness.late_calls import worst_late_calls
 from inspector.cli.call_tally import CallTally
+from inspector.cli.commands.late import DEFAULT_OVER_NS
 from inspector.cli.progress import Progress
 from inspector.cli.run import check_outputs, put_out, set_rate, start_recording
 from inspector.cli.run_report import ATTACHED, ProbeLine, table
@@ -271,6 +273,7 @@ class _Watch:
             self._options,
             self._out,
             probe_lines(self._session.programs.values()),
+            worst_late_calls(session.history, DEFAULT_OVER_NS),
         )
 
     def _place(self) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from fractions import Fraction
 from typing import Protocol, TextIO
 
 from msgspec import Struct, structs
 
+from inspector.analysis.lateness.late_calls import LateCall
 from inspector.analysis.statistics.frame_budget import FrameBudget, loop_budget
 from inspector.cli.call_tally import CallTally
 from inspector.cli.graph_options import graph_options, part_in, refuse_existing, worth_plotting
@@ -115,13 +116,14 @@ def put_out(  # noqa: PLR0913, PLR0917
     options: Namespace,
     out: TextIO,
     probes: tuple[ProbeLine, ...] = (),
+    late: Sequence[LateCall] = (),
 ) -> RunReport:
     """Print and export a run, and complete its recording; failed exports are raised at the end."""
     frames = FrameTimes.from_history(session.timeline.frames)
     measure: Measure = "busy" if session.waits else worth_plotting(frames)
     about = provenance_of(session)
     graph = graph_options(options, measure, about.frame_rate)
-    report = _report(session, tally, run, how, place, options, graph.measure, probes)
+    report = _report(session, tally, run, how, place, options, graph.measure, probes, late)
     if options.json:
         write_json(out, report_values(report))
     elif not options.quiet:
@@ -257,6 +259,7 @@ def _report(  # noqa: PLR0913, PLR0917
     options: Namespace,
     measure: Measure,
     probes: tuple[ProbeLine, ...],
+    late: Sequence[LateCall],
 ) -> RunReport:
     tally.update()
     timeline = session.timeline
@@ -280,6 +283,7 @@ def _report(  # noqa: PLR0913, PLR0917
         measure=measure,
         budgets=budgets,
         probes=probes,
+        late=late,
     )
 
 

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from inspector import __version__
-from inspector.analysis.lateness.late_calls import LateCall, late_calls
+from inspector.analysis.lateness.late_calls import LateCall, worst_late_calls
 from inspector.analysis.lateness.words import late_call_text, stack_text
 from inspector.display_text import counted
 from inspector.errors import InspectorError
@@ -55,7 +55,7 @@ def _log_of(title: str, events: array[int], texts: Sequence[str]) -> tuple[Event
 def late_lines(log: Log, texts: Sequence[str], began_ns: int, over_ns: int) -> list[str]:
     """Return which calls were late, and what made them late."""
     events, first_ns = _log_of("test", log.events, texts)
-    late = sorted(late_calls(LogHistory(events), over_ns), key=lambda call: -call.lateness.late_ns)
+    late = worst_late_calls(LogHistory(events), over_ns)
     lines = ["Late:"]
     for call in late[:_MOST_LATE]:
         at_s = (call.lateness.end_ns + first_ns - began_ns) / 1e9

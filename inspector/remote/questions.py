@@ -17,7 +17,7 @@ from msgspec import structs
 from inspector.analysis.evidence import missing_text
 from inspector.analysis.explain.explain import explain
 from inspector.analysis.frame_spans import spans_of
-from inspector.analysis.lateness.late_calls import late_calls
+from inspector.analysis.lateness.late_calls import worst_late_calls
 from inspector.analysis.lateness.words import late_call_text
 from inspector.analysis.lint.rules import findings
 from inspector.analysis.predict.command_preview import preview
@@ -26,7 +26,7 @@ from inspector.analysis.statistics.metrics import metric_values
 from inspector.analysis.statistics.runs import ComparedRun, differences
 from inspector.analysis.task_rows import task_rows
 from inspector.calls.call import SCHEDULED, CallId, call_of
-from inspector.cli.late import late_values
+from inspector.cli.late_report import late_values
 from inspector.cli.names import considered_command, find_timer
 from inspector.commands.command import Capability
 from inspector.display_text import counted
@@ -448,7 +448,7 @@ def preview_change(
 
 
 def _late(history: History, over_ns: int, limit: int) -> dict[str, object]:
-    found = sorted(late_calls(history, over_ns), key=lambda call: -call.lateness.late_ns)
+    found = worst_late_calls(history, over_ns)
     values = late_values(found)
     texts = [late_call_text(call) for call in found[:limit]]
     late = values["late"]

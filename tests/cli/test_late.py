@@ -12,7 +12,7 @@ import pytest
 from inspector.analysis.lateness.attribution import Cause, Culprit, Lateness, LatenessShare
 from inspector.analysis.lateness.late_calls import LateCall
 from inspector.analysis.lateness.samples import Place
-from inspector.cli.late import _text
+from inspector.cli.late_report import late_text
 from inspector.exit_codes import ExitCode
 from tests.cli.answers import Run
 
@@ -97,7 +97,13 @@ def test_that_a_function_that_made_several_calls_late_is_summed_up_and_its_stack
     share = LatenessShare(Cause.TASK_STEP, Culprit(place), 200_000_000, 9, stack)
     call = LateCall(7, "tick", 3, "loop", "", 1, Lateness(0, 200_000_000, (share,), (), 9, 0))
 
-    text = _text([call, call], 20_000_000)
+    text = late_text([call, call], 20_000_000)
+    shortened = late_text([call, call], 20_000_000, 1)
 
     assert text.count("main() (server.py:40) → crunch() (server.py:4)") == 1
-    assert text.endswith("\ncrunch() (server.py:4) made 2 of them late, 400 ms altogether.\n")
+    end = "\ncrunch() (server.py:4) made 2 of them late, 400 ms altogether.\n"
+    assert text.endswith(end)
+    assert text.startswith("2 calls later than 20.0 ms, worst first:\n")
+    assert text.removesuffix(end).count("200 ms late") == 2
+    assert shortened.removesuffix(end).count("200 ms late") == 1
+    assert shortened.removesuffix(end).endswith("\n  … and 1 more; --json lists all.")

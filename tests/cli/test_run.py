@@ -9,9 +9,14 @@ import threading
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
+from inspector.analysis.lateness.attribution import Cause, Culprit, Lateness, LatenessShare
+from inspector.analysis.lateness.late_calls import LateCall
+from inspector.analysis.lateness.samples import Place
 from inspector.cli import main as cli
-from inspector.cli.run_report import RunReport, report_values
+from inspector.cli.late_report import late_values
+from inspector.cli.run_report import ProbeLine, RunReport, report_text, report_values
 from inspector.events import Timeline
 from inspector.events.recording import open_recording
 from inspector.events.states import ClockState
@@ -153,6 +158,29 @@ def test_that_a_report_tells_of_each_clock_what_the_timeline_does(
         assert not reasons or reasons[0].is_own or f"“{reasons[0].clock_name}”" in clock["state"]
         states.add(clock["state"].partition(" since ")[0].partition("” ")[2] or clock["state"][:7])
     assert states == {"running", "paused ", "rate 0 ", "has been paused", "has had rate 0"}
+
+
+def test_that_a_report_of_programs_names_who_made_the_latest_calls_late(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reports: list[RunReport] = []
+    monkeypatch.setattr("inspector.cli.run.report_values", reports.append)
+    assert run("run 4 --seconds 0.1 --json")[0] == ExitCode.OK
+    program = ProbeLine("game.py", 7, "python", (), "", 0, 0, 0, 0, "attached")
+    share = LatenessShare(Cause.TASK_STEP, Culprit(Place("game.py", 4, "crunch")), 90_000_000, 9)
+    lateness = Lateness(0, 100_000_000, (share,), (), 9, 0)
+    calls = [LateCall(number, "tick", 3, "loop", "", 1, lateness) for number in range(5)]
+    report = structs.replace(reports[0], probes=(program,), late=calls)
+
+    text, values = report_text(report, most_timers=10), report_values(report)
+
+    assert "\n\n5 calls later than 20.0 ms, worst first:\n" in text
+    assert text.count("“tick” on “loop”: 100 ms late: the frame was in crunch() (game.py:4)") == 3
+    assert "\n  … and 2 more; --json lists all.\ncrunch() (game.py:4) made 5 of them late" in text
+    assert values["late"] == late_values(calls)["late"]
+    assert values["causes"] == {"task-step": {"calls": 5, "late_ns": 500_000_000}}
+    assert "late" not in report_values(reports[0])
+    assert "later than" not in report_text(reports[0], most_timers=10)
 
 
 def test_that_a_report_walks_no_path_for_each_of_thousands_of_clocks(

@@ -24,7 +24,7 @@ from inspector.analysis.lint.rules import findings
 from inspector.analysis.lint.survey import LATE_NS
 from inspector.calls.call import CallId
 from inspector.cli import main as cli
-from inspector.cli.late import late_values
+from inspector.cli.late_report import late_values
 from inspector.events.recording import open_recording
 from inspector.timebase import NS_PER_MS, format_duration
 from tests.late.programs import programs

@@ -13,7 +13,7 @@ from inspector.analysis.lateness.late_calls import late_calls
 from inspector.analysis.lateness.words import block_evidence, block_text, late_call_text
 from inspector.analysis.lint.rules import findings
 from inspector.calls.call import CallId
-from inspector.cli.late import late_values
+from inspector.cli.late_report import late_values
 from inspector.events.history import LogHistory
 from inspector.events.recording import open_recording
 from inspector.events.recording.writing.writer import RecordingWriter

@@ -529,7 +529,7 @@ def test_that_a_session_that_is_slow_holds_up_no_other(
         assert done.wait(60)
         return []
 
-    monkeypatch.setattr("inspector.remote.questions.late_calls", slow)
+    monkeypatch.setattr("inspector.remote.questions.worst_late_calls", slow)
     answers: list[Any] = []
     asking = threading.Thread(target=lambda: answers.append(ask("session.late", session=1)))
     asking.start()

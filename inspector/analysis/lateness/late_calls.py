@@ -134,6 +134,11 @@ def late_calls(history: History, over_ns: int) -> Iterator[LateCall]:
             yield LateCall(*where, setting.cursor, told_of)
 
 
+def worst_late_calls(history: History, over_ns: int) -> list[LateCall]:
+    """Return the :func:`late_calls` of a history, the worst first."""
+    return sorted(late_calls(history, over_ns), key=lambda call: -call.lateness.late_ns)
+
+
 def _lateness_of(
     setting: LateSetting, samples: Samples, clocks: Mapping[int, tuple[str, int]]
 ) -> Lateness | None:

@@ -12,6 +12,8 @@ from inspector.cli.terminal import add_json
 
 #: Default time for which a program is watched, in seconds.
 DEFAULT_SECONDS: Final = 10
+#: Calls later than this are listed, unless another time is given.
+DEFAULT_OVER_NS: Final = 20_000_000
 
 EPILOG: Final = f"""\
 Lists the calls that were late, the worst first, each with what made it late: a function of
@@ -46,7 +48,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--over",
         metavar="T",
         type=duration_ns,
-        default=20_000_000,
+        default=DEFAULT_OVER_NS,
         help="list calls later than this (default 20ms)",
     )
     parser.add_argument(
