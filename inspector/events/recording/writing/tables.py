@@ -29,15 +29,15 @@ class PlainTables:
         self._rows: list[tuple[str, Sequence[Any]]] = []
         self._counts: Counter[str] = Counter()
         self._timers = TimerRows(strings)
-        self._parents: dict[int, int] = {}
+        self._parents: dict[int, int]
+        self._frames_of: int
         self._cursor = self._last_command = -1
-        self._frames_of = 0
         self._steps = handlers_of(self)
         self._rare = kind_table(self._steps)
 
     def begin(self, timeline: Timeline) -> None:
         """Start from a state: that at the beginning, or after a gap."""
-        self._parents.clear()
+        self._parents = {}
         self._rows.append(("DELETE FROM pauses WHERE to_ns IS NULL", ()))
         self._rows.append(("UPDATE timers SET gone_by='not known' WHERE gone_by IS NULL", ()))
         for clock in timeline.clocks.values():
