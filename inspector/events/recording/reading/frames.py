@@ -102,8 +102,6 @@ class StoredFrames:
         if place == len(self._chunks):
             return self.count
         chunk, begin = self._chunks[place], self._places[place]
-        if chunk.key < 0:
-            return begin
         cursors = self._read(chunk, _CURSOR)[chunk.skipped :]
         return begin + int(np.searchsorted(cursors, cursor, side="right"))
 
