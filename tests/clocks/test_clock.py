@@ -573,11 +573,13 @@ def test_that_a_callback_may_pause_an_ancestor_of_its_clock(world: World) -> Non
 def test_that_a_callback_may_remove_its_own_clock(world: World) -> None:
     clock = world.root.child("a")
     clock.set_timeout(1, clock.remove)
-    clock.set_timeout(1, world.note, "never")
+    for delay in (1, 1, 1.5):
+        clock.set_timeout(delay, world.note, "never")
 
     world.source.advance(2)
 
     assert world.calls == []
+    assert clock.pending() == []
 
 
 def test_that_a_year_at_odd_rates_is_exact(world: World) -> None:

@@ -256,8 +256,10 @@ def test_that_a_post_wakes_an_asyncio_loop() -> None:
 
 def test_that_a_posted_call_that_fails_is_reported_and_the_others_are_made() -> None:
     tree = ClockTree(EventLog())
-    failures: list[str] = []
-    tree.on_failure = lambda failure: failures.append(type(failure.error).__name__)
+    failures: list[tuple[int, int, str]] = []
+    tree.on_failure = lambda failure: failures.append(
+        (failure.clock_id, failure.timer_id, type(failure.error).__name__)
+    )
     gone = tree.root.child("gone")
     called: list[str] = []
     tree.root.post(lambda: 1 / 0)
@@ -268,7 +270,7 @@ def test_that_a_posted_call_that_fails_is_reported_and_the_others_are_made() -> 
 
     tree.run_to(0)
 
-    assert failures == ["ZeroDivisionError", "TypeError"]
+    assert failures == [(1, 0, "ZeroDivisionError"), (1, 0, "TypeError")]
     assert called == ["last"]
     with pytest.raises(RuntimeError, match="was removed"):
         gone.post(print)

@@ -9,6 +9,7 @@ import pytest
 from inspector.clocks import CallbackFailure, ClockTree
 from inspector.timebase import NS_PER_SECOND
 from inspector.vocabulary import (
+    CALL_ENDED,
     CALLBACK_FAILED,
     CLOCK_ADDED,
     CLOCK_ANCHORED,
@@ -24,12 +25,14 @@ from inspector.vocabulary import (
     MEMBER_SET,
     NEVER,
     RATE_DENOMINATOR,
+    STATE_ENTERED,
     TICKS_MISSED,
     TIMER_ADDED,
     TIMER_ARMED,
     TIMER_CLEARED,
     TIMER_FIRED,
     TIMER_ORIGIN,
+    TRANSITION_REFUSED,
     Field,
     MemberKind,
     RawEvent,
@@ -208,6 +211,35 @@ def test_that_changes_of_members_are_told_in_full() -> None:
     ]
     assert [members.find(number) for number in (above, below, aside)] == [None] * 3
     assert members.number_of(owner) == 0
+
+
+def test_that_nothing_is_told_of_no_member_or_without_a_recording() -> None:
+    told = _Told()
+    tree = ClockTree(told)
+    members = tree.members
+    number, above = (members.add(told, MemberKind.TARGET, name, tree.root) for name in "ab")
+    told.taken()
+
+    def report_all(of: int) -> None:
+        members.set(of, Field.PRIORITY, 1)
+        members.set_text(of, Field.STATE, "on")
+        members.call_ended(of, 0)
+        members.state_entered(of, "on", "switch")
+        members.transition_refused(of, "switch", "busy")
+        members.move(of, above)
+
+    report_all(0)
+    tree.record_to(None)
+    report_all(number)
+    members.remove(number)
+    assert members.add(told, MemberKind.TARGET, "c", tree.root) == 0
+    assert told.taken() == []
+
+    tree.record_to(told.append)
+    report_all(above)
+    assert [event[1] for event in told.taken()] == [
+        *(MEMBER_SET, MEMBER_SET, CALL_ENDED, STATE_ENTERED, TRANSITION_REFUSED, MEMBER_MOVED),
+    ]
 
 
 def test_that_a_member_goes_with_what_it_hangs_under_now() -> None:
