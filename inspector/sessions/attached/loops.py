@@ -39,12 +39,12 @@ _WIDTH: Final = 5
 
 class _Loop:
     __slots__ = ("ended", "id", "is_in_frame")
+    is_in_frame: bool  # From its first frame on, by which it is found
 
     def __init__(self, number: int) -> None:
         # The number of its clock, or of the clock of the loop that it continues
         self.id = number
         self.ended = 0  # How many frames have ended
-        self.is_in_frame = False
 
 
 class Loops:

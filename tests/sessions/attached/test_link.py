@@ -579,6 +579,8 @@ def test_that_a_server_that_is_closed_leaves_no_thread_and_no_socket() -> None:
     assert server.address.startswith("unix:")
     assert server.is_reachable
     assert server._thread.daemon
+    watched = {key.data for key in server._selector.get_map().values()}
+    assert watched == {None, *server._listeners}
     assert server.processes() == set()
     said: list[str] = []
     joined: list[float] = []
