@@ -306,7 +306,7 @@ def test_that_no_event_is_folded_before_one_that_may_still_come() -> None:
     session: Any = SimpleNamespace(
         _began_ns=1_000, _by_link={link: SimpleNamespace(translation=translation)}
     )
-    latest, settled = session_module._SETTLED_LATEST_NS, session_module.SETTLED_NS
+    latest, settled = 500 * MS, 50 * MS
     came_ns = 10 * latest
     for raw_ns, first_ns in (
         (came_ns + 99, came_ns - 2),

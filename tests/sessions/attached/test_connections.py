@@ -115,9 +115,17 @@ def test_that_probes_dial_a_port_where_one_is_asked_for() -> None:
 def test_that_a_port_can_be_dialled_though_nothing_tells_whose_process_answers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    def check(connected: socket.socket) -> None:
+        waits_s.append(connected.gettimeout())
+        check_peer(connected)
+
+    waits_s: list[float | None] = []
+    check_peer = connections._check_peer
     monkeypatch.setattr(os, "getuid", lambda: 1_000)
+    monkeypatch.setattr(connections, "_check_peer", check)
     with closing(Listener(is_tcp=True)) as listener:
         by_port = dialled(listener.address)
+    assert waits_s == [connections._DIAL_S]
     near, far = socket.socketpair()
     beside = StreamConnection(near)
 

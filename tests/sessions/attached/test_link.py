@@ -16,6 +16,7 @@ from inspector.probe.wire import (
     JSON,
     PING_NS,
     UNKNOWN_METHOD,
+    WINDOW_BYTES,
     WireError,
     answer,
     notification,
@@ -104,7 +105,7 @@ def test_that_what_was_received_is_acknowledged_in_intervals() -> None:
     link, played = _linked()
     link._pinged_ns += 10 * PING_NS
     batch = packed_events([(1, MARK, 0, 0, 0)] * 3)
-    interval_ns = link_module._ACK_NS
+    interval_ns = 100_000_000
     assert _turn(link, played, interval_ns) == []
     assert _turn(link, played, 0, (EVENTS, batch)) == [notification("Events.ack", {"events": 3})]
     assert played.news == [(Batch(link, batch, played.time_ns), 0)]
@@ -123,13 +124,13 @@ def test_that_the_program_is_pinged_and_its_silence_noticed() -> None:
     link._heard_ns = played.time_ns
     silent = []
     for passed_ns, messages in (
-        (link_module._QUIET_NS, []),
+        (1_000_000_000, []),
         (1, []),
         (1, []),
         (1, [_message(method="Link.pong", params={})]),
         # So long a turn says nothing: this process itself stood still.
-        (link_module._SUSPENDED_NS + 1, []),
-        (link_module._SUSPENDED_NS, []),
+        (1_000_000_001, []),
+        (1_000_000_000, []),
         (1, []),
     ):
         _turn(link, played, passed_ns, *messages)
@@ -146,10 +147,10 @@ def test_that_a_session_that_takes_too_little_lets_the_program_wait(
 
     def sleep(seconds: float) -> None:
         slept.append(seconds)
-        played.time_ns += 2 * link_module._QUIET_NS
+        played.time_ns += 2_000_000_000
 
     monkeypatch.setattr(link_module, "time", SimpleNamespace(sleep=sleep))
-    most = link_module._MOST_WAITING_BYTES
+    most = 4 * WINDOW_BYTES
     played.waiting_bytes = most + 1
     link._turn()
     assert (slept, played.received, link.is_silent) == ([link_module._TURN_S], 0, False)
@@ -162,7 +163,7 @@ def test_that_clocks_are_compared_now_and_then() -> None:
     link, played = _linked()
     asked: list[int] = []
     link._ask_for_time = lambda: asked.append(played.time_ns)
-    every_ns = link_module._FOLLOWED_EVERY_NS
+    every_ns = 500_000_000
     link._turn()
     assert asked == []
     link._error_ns, link._compared_ns = 1, played.time_ns
@@ -305,7 +306,7 @@ def test_that_a_program_is_introduced_with_how_its_clock_differs(
     (attached, _), (early, _) = played.news
     assert (attached.offset_ns, attached.error_ns) == told  # type: ignore[attr-defined]
     assert (early, link.is_new) == ("before", False)
-    assert len(link._comparisons) == link_module._COMPARISONS
+    assert len(link._comparisons) == 5
     assert [each["method"] for each in played.sent] == ["Program.time"] * 5
 
 
@@ -349,7 +350,7 @@ def test_that_a_clock_that_drifts_is_followed_beyond_what_is_uncertain() -> None
     for drift_ns, is_told in ((20, False), (21, True), (41, False), (42, True)):
         played.offset_ns = 1_000_000_000 + drift_ns
         # The last of the known comparisons count, and of these the quickest.
-        for _ in range(link_module._FOLLOWED):
+        for _ in range(8):
             link._ask_for_time()
             link._turn()
         assert bool(played.news) is is_told, drift_ns
@@ -512,10 +513,10 @@ def test_that_only_so_many_programs_and_strangers_are_let_in() -> None:
 
     server._start = start  # type: ignore[method-assign, assignment]
     for count, is_known, is_let_in in (
-        (link_module._MOST_PROGRAMS - 1, True, True),
-        (link_module._MOST_PROGRAMS, True, False),
-        (link_module._MOST_STRANGERS - 1, False, True),
-        (link_module._MOST_STRANGERS, False, False),
+        (255, True, True),
+        (256, True, False),
+        (15, False, True),
+        (16, False, False),
     ):
         server._links = {_Link(is_known=is_known): None for _ in range(count)}  # type: ignore[misc]
         closed.clear()

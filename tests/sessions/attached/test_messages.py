@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from inspector.probe.wire import BAD_PARAMS, WireError
+from inspector.sessions.attached.doors.hosts.host import _ProcessThere
 from inspector.sessions.attached.messages import (
     FIRST_PAGE_PID,
     BusyThreadMessage,
@@ -20,6 +21,7 @@ from inspector.sessions.attached.messages import (
 
 
 def test_that_numbers_and_texts_are_taken_within_their_limits() -> None:
+    there = {"title": "", "note": ""}
     busy = {"clock": 1, "since_ns": 0}
     cost = {"cpu_ns": 0, "interval_ns": 0}
     hello = {"protocol": 0, "pid": 0, "name": ""}
@@ -35,10 +37,11 @@ def test_that_numbers_and_texts_are_taken_within_their_limits() -> None:
         (HelloMessage, "clock_ns", instant, hello),
         (BusyThreadMessage, "since_ns", instant, busy),
         (BusyThreadMessage, "clock", clock, busy),
+        (_ProcessThere, "pid", (0, 2**31 - 1), there),
     ):
         for number in (least, most):
             assert getattr(decoded({**given, name: number}, kind), name) == number
-        for wrong in (least - 1, most + 1, "1", None, 0.5):
+        for wrong in (least - 1, most + 1, "1", 0.5):
             with pytest.raises(WireError) as refused:
                 decoded({**given, name: wrong}, kind)
             assert refused.value.code == BAD_PARAMS

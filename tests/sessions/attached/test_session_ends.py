@@ -28,7 +28,7 @@ def test_that_an_end_is_told_when_it_is_known_what_became_of_the_process(
     monkeypatch.setattr(
         session_module, "how_it_ended", lambda code, _news, *, goes_on: (code, goes_on)
     )
-    recent = session_module._EXITS_WITHIN_NS - 1
+    recent = 1_000_000_000 - 1
     detached: list[Any] = []
     for own_pid, code, has, is_orderly, since_ns, told in (
         # The process that was launched ends a moment after its connection.
@@ -159,14 +159,14 @@ def _looking(**has: object) -> Any:  # noqa: ANN401 - a session that looks after
 
 def test_that_lost_events_are_marked_once_in_a_while_with_their_number() -> None:
     session = _looking(_lost_since_mark=3, _looked_after_ns=1 << 62)
-    session._marked_ns = session.now - session_module._MARKED_NS + 1
+    session._marked_ns = session.now - 1_000_000_000 + 1
     do("_check_process", session)
     assert session.did == []
     session.now += 1
     do("_check_process", session)
     assert session.did == [(MARK, 0, "3 events were lost")]
     assert (session._lost_since_mark, session._marked_ns) == (0, session.now)
-    session.now += 2 * session_module._MARKED_NS
+    session.now += 2_000_000_000
     do("_check_process", session)
     assert len(session.did) == 1
     session._lost_since_mark = 1
@@ -183,7 +183,7 @@ def test_that_ends_that_are_not_understood_yet_are_looked_at_again() -> None:
 
 def test_that_the_process_is_looked_after_in_intervals_until_the_end() -> None:
     session = _looking()
-    session._looked_after_ns = session.now - session_module._LOOKED_AFTER_NS + 1
+    session._looked_after_ns = session.now - 500_000_000 + 1
     do("_check_process", session)
     assert session._is_reachable
     session.now += 1

@@ -15,7 +15,6 @@ from inspector.commands.transport import Hold, Run
 from inspector.errors import AttachError
 from inspector.events.conditions.breakpoint import BreakAction
 from inspector.probe.wire import WireError
-from inspector.sessions.attached import session as session_module
 from inspector.sessions.attached.event_sorter import KEYFRAME_BEGUN, KEYFRAME_COMPLETE
 from inspector.sessions.attached.link import (
     Answered,
@@ -30,6 +29,7 @@ from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.attached.session_numbers import ABOVE_PROGRAM, ROOT_ID
 from inspector.sessions.session import SessionPhase
 from inspector.vocabulary import (
+    MARK,
     TRANSPORT,
     Mode,
 )
@@ -94,7 +94,7 @@ def test_that_without_programs_it_is_said_whether_there_were_any() -> None:
     session = SimpleNamespace(
         _end="", own_clocks=list, _joined=SimpleNamespace(family=lambda _clock: [])
     )
-    told = [do("why_not", session, Capability.PAUSE, each) for each in (0, FAMILY)]
+    told = [do("why_not", session, Capability.PAUSE, *each) for each in ((), (FAMILY,))]
     assert told == ["no program is attached yet", "its programs have ended"]
 
 
@@ -167,8 +167,8 @@ def test_that_more_lost_events_than_there_can_have_been_are_not_believed() -> No
 
     counted: list[object] = []
     session = SimpleNamespace(_now_ns=lambda: 1_000, _lost_since_mark=4)
-    program = played_program(lost=Counter(a=session_module._MOST_LOST - 3), count_lost=count)
-    most = {"7": 6, "8": 3 + 100 // session_module._NS_PER_EVENT - 6}
+    program = played_program(lost=Counter(a=10_000_000 - 3), count_lost=count)
+    most = {"7": 6, "8": 3 + 100 // 10 - 6}
     do("_on_lost", session, program, SimpleNamespace(counts=most))
     assert (counted, session._lost_since_mark) == ([most], 6)
     with pytest.raises(WireError, match="more events were lost"):
@@ -269,6 +269,23 @@ def test_that_each_kind_of_news_goes_to_its_part() -> None:
     handle(Notification(LINK, "Program.dreams", {}))
     handle(Notification(LINK, "Program.cost", {"a": 1}))
     assert done == [(program, ended), ("cost", program, {"a": 1})]
+
+
+def test_that_news_are_taken_in_portions_that_do_not_block_the_window() -> None:
+    done: list[object] = []
+
+    def pop_news(most_bytes: int) -> list[str]:
+        done.append(most_bytes)
+        return ["first", "second"]
+
+    session = SimpleNamespace(
+        acceptor=SimpleNamespace(pop_news=pop_news), _dispatch=done.append, now_ns=60
+    )
+    do("_handle_news", session)
+    assert done == [2 << 20, "first", "second"]
+    session._sorter = SimpleNamespace(add=done.append)
+    do("note", session, MARK, 7)
+    assert done[3:] == [(60, MARK, 7, 0, 0)]
 
 
 def test_that_an_answer_goes_to_who_asked() -> None:

@@ -18,10 +18,14 @@ from inspector.vocabulary import (
     CLOCK_PAUSED,
     COMMAND,
     FRAME_BEGAN,
+    FRAME_SHARES,
+    LOOP_ASKED,
+    LOOP_FOUND,
     MARK,
     NEVER,
     PHASE_ENDED,
     RATE_DENOMINATOR,
+    SCENE,
 )
 
 _INDEX = 3
@@ -132,12 +136,22 @@ def test_that_what_is_impossible_is_counted_by_its_kind() -> None:
         (-far, MARK, 0, 0, 0),
         (6, MARK, 0, 7, 0),
         (7, COMMAND, 1, 0, 0),
+        (7, SCENE, 0, 0, 0),
+        (7, FRAME_SHARES, 0, 0, 0),
+        (7, LOOP_FOUND, 1, 0, 0),
+        (7, LOOP_ASKED, 1, 5, 0),
         (8, 9_999, 1, 0, 0),
         (far - 1, MARK, 0, 0, 0),
         (1 - far, MARK, 0, 0, 0),
     )
-    assert [row[:2] for row in found] == [[5, MARK], [10_000, MARK], [10_000, MARK]]
-    assert made.unusable == {MARK: 3, COMMAND: 1, 9_999: 1}
+    assert [row[:2] for row in found] == [
+        [5, MARK],
+        [7, LOOP_ASKED],
+        [10_000, MARK],
+        [10_000, MARK],
+    ]
+    of_the_session = dict.fromkeys((COMMAND, SCENE, FRAME_SHARES, LOOP_FOUND), 1)
+    assert made.unusable == {MARK: 3, 9_999: 1} | of_the_session
     assert _rows(made, (8, 9_999, 1, 0, 0)) == []
 
 

@@ -534,6 +534,9 @@ def test_that_a_page_is_shown_in_a_new_browser_and_those_of_another_are_entered_
     how = {"hold": True, "grant": "step"}
     assert did == [True, ("page.html", None, "pipes", acceptor, how), page.as_uri()]
     did.clear()
+    Browser(str(page)).open(acceptor)
+    assert did[0] is False
+    did.clear()
     Browser("[::1]:9222").open(acceptor)
     listed = (9_222, "/json/version")
     how = {"hold": False, "grant": "full", "isLate": True}

@@ -204,6 +204,9 @@ def test_that_each_kind_of_target_gets_the_probe_before_its_first_line() -> None
     assert followed.attach("page", "new page", is_new=True) == [*_ENTERED, *_FOLLOWED, _GOES_ON]
     assert followed.pages.first_page.is_set()
     assert followed.attach("page", "page", is_new=False) == [*_ENTERED, *_FOLLOWED]
+    follows = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
+    asked = [each for each in followed.debugger.sent if each["method"] == "Target.setAutoAttach"]
+    assert all(each["params"] == follows for each in asked)
     # What ran before gets it in each of its contexts, which a worker has only one of.
     assert [followed.context(each, 1, "x") for each in ("new page", "worker", "page")] == [
         [],

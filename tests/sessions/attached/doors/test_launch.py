@@ -197,6 +197,10 @@ def test_that_a_door_can_be_kept_as_plain_values() -> None:
     door = Launch(("python3", "game.py"))
     assert json.loads(json.dumps(door.argv)) == ["python3", "game.py"]
     assert hash(door) == hash(Launch(("python3", "game.py")))
+    # Who is told of its end is no part of it.
+    assert door == Launch(("python3", "game.py"), on_note=print)
+    assert "on_note" not in repr(door)
+    assert (door.hold, door.output_to_errors, door.is_bound) == (False, False, False)
 
 
 def _node_options_of(folder: Path, *command: str) -> str:

@@ -120,6 +120,7 @@ def test_that_a_program_that_listens_is_called_by_its_address_or_its_process(
 ) -> None:
     found = SimpleNamespace(title="game.py", pid=5)
     monkeypatch.setattr(listening, "process", lambda pid: found if pid == 5 else None)
+    assert "secret" not in repr(Dial("unix:/a", "secret"))
     titles = [Dial("unix:/a", "00", pid).title for pid in (None, 5, 6)]
     assert titles == ["unix:/a", "game.py (5)", "unix:/a"]
     dialled: list[tuple[object, ...]] = []
@@ -135,6 +136,8 @@ def test_that_programs_that_dial_are_told_an_address_and_the_token() -> None:
     acceptor = StandIn()
     Listen(lambda *found: told.append(found)).open(acceptor)
     opened = Listen(lambda *found: told.append(found), is_tcp=True).open(acceptor)
+    assert Listen(lambda *_: None) == Listen(print) != Listen(print, is_tcp=True)
+    assert "on_listening" not in repr(Listen(print))
     assert (opened.title, opened.pid, opened.may_bring_more()) == ("programs that dial", None, True)
     assert told == [(acceptor.address, acceptor.token), (acceptor.tcp_address, acceptor.token)]
 

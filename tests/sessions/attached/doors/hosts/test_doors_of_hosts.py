@@ -73,6 +73,8 @@ def test_that_a_relay_is_told_what_to_launch_or_that_there_is_nothing(
     assert door._settings(acceptor)["token"] == "secret"  # noqa: S105 - none
     assert door._settings(acceptor)["patience_s"] == 30
     assert door.title == ("process 5 on env" if launch is None else "game on env")
+    assert OnHost(door.host, launch).pid == 0
+    assert (door.host.is_named_there, Host.by_ssh("pi").is_named_there) == (True, False)
 
 
 @pytest.mark.parametrize("to_errors", [True, False])
