@@ -10,7 +10,7 @@ from inspector.events.log import packed
 from inspector.events.schema import SCHEMA, Unit
 from inspector.events.states import names_apart
 from inspector.events.timeline import Timeline
-from inspector.vocabulary import NEVER, RATE_DENOMINATOR, EventKind, RawEvent, TimerKind
+from inspector.vocabulary import NEVER, RATE_DENOMINATOR, EventKind, Field, RawEvent, TimerKind
 from tests.events.recording.recorded_worlds import described
 from tests.fuzz import rounds
 
@@ -24,6 +24,7 @@ _OF_UNIT = {
     Unit.LATENESS: (0, 7),
     Unit.PERIOD: (0, 5),
     Unit.TIMER_KIND: tuple(TimerKind),
+    Unit.FIELD: (Field.PAUSED, Field.PRIORITY, Field.TIME, Field.NAME, Field.STATE),
 }
 
 
@@ -44,15 +45,18 @@ def any_events(random: Random, count: int) -> list[RawEvent]:
         events.append((0, int(kind), subject, a, b))
     # A clock is anchored before it has timers.
     anchored = {1, 2}
-    kinds = [each for each in EventKind if each is not EventKind.CLOCK_ANCHORED]
-    timers = [each for each in kinds if each.name.startswith("TIMER")]
+    folded = [EventKind(kind) for kind in sorted(Timeline([])._fold)]
+    kinds = [each for each in folded if each is not EventKind.CLOCK_ANCHORED]
+    about = {each.name.partition("_")[0] for each in kinds}
+    groups = [[each for each in kinds if each.name.startswith(name)] for name in sorted(about)]
+    groups += [[each for each in kinds if each.name.startswith("MEMBER")]] * 3
     for _ in range(count):
         at_ns += random.choice((0, 0, 5))
-        kind = random.choice(random.choice((kinds, timers)))
+        kind = random.choice(random.choice(groups))
         row = SCHEMA[kind]
         a, b = (random.choice(_OF_UNIT.get(unit, _NUMBERS)) for unit in (row.a, row.b))
         subject = random.choice(_NUMBERS)
-        events.append((at_ns, int(kind), subject, a, b))
+        events.append((at_ns, int(kind), subject, int(a), int(b)))
         if kind is EventKind.CLOCK_ADDED and subject not in anchored:
             anchored.add(subject)
             local_ns, rate = random.choice((3, _FAR_NS, -_FAR_NS)), random.choice(_RATES)
@@ -69,7 +73,13 @@ def versions(timeline: Timeline) -> tuple[int, ...]:
 
 
 def seen(timeline: Timeline) -> dict[str, Any]:
+    members = timeline.members
     return described(timeline) | {
+        # What is described is a copy.
+        "members": repr(members.by_id),
+        "of_clock": repr(members.of_clock),
+        "histories": [[*map(list, each.columns)] for each in members.histories.values()],
+        "turns": (timeline._last_order, members._last_turn),
         "versions": versions(timeline),
         "names": timeline.names_apart,
         "not fitting": timeline.misfits,
@@ -133,6 +143,7 @@ def test_that_timers_are_due_as_their_clocks_say() -> None:
         for event in any_events(Random(seed), 120):
             timeline.apply_all([event])
             if not seed % 3 or not event[0] % 3:
+                timeline.copy().resolve_dues()
                 timeline.resolve_dues()
                 table = timeline.timers
                 for number in table.ids():

@@ -63,13 +63,13 @@ def described(timeline: Timeline) -> dict[str, Any]:
         "timers": {each: table.row(each) for each in sorted(table.ids())},
         "dues": {each: table.session_due[table.index(each)] for each in sorted(table.ids())},
         "members": {number: structs.astuple(member) for number, member in members.by_id.items()},
-        "of_clock": members.of_clock,
+        "of_clock": {clock: [*ids] for clock, ids in members.of_clock.items()},
         "histories": {
             number: (list(each.at_ns), list(each.state), list(each.transition))
             for number, each in members.histories.items()
         },
-        "lists": (timeline.commands, timeline.marks, timeline.failures, timeline.hits),
-        "holds": timeline.holds,
+        "lists": ([*timeline.commands], [*timeline.marks], [*timeline.failures], [*timeline.hits]),
+        "holds": [*timeline.holds],
         "frames": (frames.first, frames.end, *map(list, [frames.at_ns, frames.interval_ns])),
         "frame parts": [list(each) for each in (frames.delta_ns, frames.busy_ns, frames.cut_ns)],
         "phases": [list(each) for each in (*frames.phases, *frames.shares)],
@@ -86,7 +86,7 @@ def described(timeline: Timeline) -> dict[str, Any]:
             )
             for clock_id, loop in timeline.loops.items()
         },
-        "tasks": (timeline.tasks.by_id, timeline.tasks.told_ns),
+        "tasks": ({**timeline.tasks.by_id}, {**timeline.tasks.told_ns}),
         "turns": (timeline._last_order, members._last_turn),
     }
 
