@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -12,9 +14,11 @@ from inspector.commands.recording import StartRecording
 from inspector.commands.scene import StepBack
 from inspector.commands.transport import Run
 from inspector.events.recording import open_recording
+from inspector.sessions import scene_threads
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.rerun import rerun
 from inspector.sessions.runs.virtual import run_virtual
+from inspector.sessions.scene_threads import SceneThreads
 from inspector.testing import held_session, scene_file
 from inspector.vocabulary import THREAD_FAILED
 
@@ -146,3 +150,70 @@ def test_that_a_failure_belongs_to_the_run_in_which_it_came(tmp_path: Path) -> N
     kinds = [event[1] for event in session.log.read(0).events]
     assert kinds.count(THREAD_FAILED) == 1
     session.close()
+
+
+@pytest.fixture
+def reported(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Return what the hook of before is given, while no scene follows."""
+    given: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", given.append)
+    monkeypatch.setattr(scene_threads, "_followed", [])
+    return given
+
+
+def test_that_errors_are_taken_while_scenes_follow_and_left_to_others_after_that(
+    tmp_path: Path, reported: list[object]
+) -> None:
+    before = threading.excepthook
+    one, two = (SceneThreads(tmp_path / name) for name in ("a.py", "b.py"))
+
+    one.follow()
+    hook = threading.excepthook
+    two.follow()
+    assert threading.excepthook is hook is not before
+    one.leave()
+    assert threading.excepthook is hook
+    two.leave()
+    two.leave()
+    assert threading.excepthook is before
+
+    # A hook that somebody has set since stays.
+    one.follow()
+    threading.excepthook = reported.append
+    one.leave()
+    assert threading.excepthook == reported.append
+
+
+def test_that_an_error_belongs_to_the_run_whose_module_it_came_through(
+    tmp_path: Path, reported: list[object]
+) -> None:
+    path = tmp_path / "game.py"
+    runs = [SceneThreads(path), SceneThreads(path), SceneThreads(path)]
+    for number, each in enumerate(runs):
+        each.module_name = f"scene {number}"
+        each.follow()
+
+    def fail(name: str, raised: BaseException, file: Path = path) -> None:
+        try:
+            exec(compile("raise it", str(file), "exec"), {"__name__": name, "it": raised})  # noqa: S102
+        except BaseException as error:  # noqa: BLE001 - as Python does at the end of a thread
+            args: Any = SimpleNamespace(exc_value=error, thread=None)
+            threading.excepthook(args)
+
+    fail("scene 1", ValueError("first"))
+    fail("beside", ValueError("last"))
+    fail("scene 0", SystemExit(3))
+    fail("scene 0", ValueError("elsewhere"), tmp_path.parent / "other.py")
+    nothing: Any = SimpleNamespace(exc_value=None, thread=None)
+    threading.excepthook(nothing)
+
+    assert [[name for name, _ in each.failures] for each in runs] == [
+        [],
+        ["a thread"],
+        ["a thread"],
+    ]
+    assert "ValueError: first" in runs[1].failures[0][1]
+    assert "ValueError: last" in runs[2].failures[0][1]
+    assert len(reported) == 2
+    for each in runs:
+        each.leave()
