@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from inspector.analysis.frame_spans import heaviest_in, spans_of
 from inspector.analysis.lanes.lanes import LaneKind, LaneStore
@@ -24,7 +25,7 @@ from inspector.formats.captures import source as source_module
 from inspector.formats.captures.capture import Stream
 from inspector.formats.captures.json_trace import JsonTraceReader
 from inspector.formats.export import export_frames
-from inspector.formats.frame_times import FrameTimes
+from inspector.formats.frame_times import CAPTURED, FrameTimes
 from inspector.formats.options import ExportOptions
 from inspector.sessions import capture_history, captured
 from inspector.sessions.capture_history import CaptureHistory
@@ -33,7 +34,7 @@ from inspector.sessions.frame_files import captured as captured_file
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.session import Session, SessionPhase, ShowsCapture, file_word, time_name
 from inspector.testing import pass_seconds, scene_file, virtual_session
-from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, PHASE_ENDED, Phase
+from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, MEMBER_ADDED, PHASE_ENDED, Phase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -219,6 +220,12 @@ def test_that_threads_are_clocks_and_slices_members_below_them(tmp_path: Path) -
         ("load", "thread 2", 30),
     }
     assert session.stream == "frame (process 1, thread 1)"
+    opening = session.history.events(0, session.history.opened)
+    # Each begins with the capture, the members under no other member.
+    assert {event[0] for event in opening} == {0}
+    assert [event[2:4] for event in opening if event[1] == MEMBER_ADDED] == [
+        *((1, 0), (2, 0), (3, 0), (4, 0)),
+    ]
 
 
 @pytest.mark.parametrize("at_once", [2, 100])
@@ -581,6 +588,55 @@ def test_that_the_choice_of_a_table_is_not_said_beside_its_chooser(
     )
     title = "a.csv" if streams == 1 else "a.csv – game"
     assert CapturedSession.title.__get__(session) == title
+
+
+def test_that_a_stream_that_may_still_come_is_waited_for_with_another() -> None:
+    def stream(name: str | None = None) -> str:
+        if name == "late":
+            raise CaptureError("there is no late")
+        return name or "the first"
+
+    capture: Any = SimpleNamespace(no_frames="", stream=stream)
+    no_frames: Any = SimpleNamespace(no_frames="no slice is a frame", stream=stream)
+
+    def stream_of(wanted: str | None, of: Any, *, is_complete: bool = True) -> object:  # noqa: ANN401
+        session: Any = SimpleNamespace(_wanted=wanted)
+        return CapturedSession._stream_of(session, of, is_complete=is_complete)
+
+    assert stream_of(None, capture) == "the first"
+    assert stream_of(None, no_frames) is None
+    assert stream_of("sound", no_frames) == "sound"
+    assert stream_of("late", capture, is_complete=False) == "the first"
+    assert stream_of("late", no_frames, is_complete=False) is None
+    with pytest.raises(CaptureError, match="there is no late"):
+        stream_of("late", capture)
+
+
+@pytest.mark.parametrize(
+    ("busy_ns", "source", "unknown"),
+    [
+        ([0, 0], CAPTURED, {"delta", "busy"}),
+        ([0, 5], CAPTURED, {"delta"}),
+        ([0, 0], "virtual", {"busy"}),
+        ([5, 0], "virtual", set()),
+    ],
+)
+def test_that_what_a_file_does_not_have_of_its_frames_is_known(
+    tmp_path: Path, busy_ns: list[int], source: str, unknown: set[str]
+) -> None:
+    file = captured_file(tmp_path / "a.csv", [16 * MS, 17 * MS])
+    times_ns = np.array([16 * MS, 17 * MS])
+    frames = FrameTimes.of_columns(
+        np.arange(2), times_ns.cumsum(), times_ns, times_ns, np.array(busy_ns)
+    )
+    file = structs.replace(
+        file, frames=frames, provenance=structs.replace(file.provenance, source=source)
+    )
+
+    found = captured._arranged(file, None)
+
+    assert found.unknown == unknown
+    assert len(found.log) == found.history.end == found.log.end
 
 
 def test_that_of_a_class_one_instance_is_asked_what_its_sessions_can_do() -> None:

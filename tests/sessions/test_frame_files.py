@@ -382,6 +382,27 @@ def test_that_columns_that_no_export_has_are_damage(
         frame_files._frames(Path("a.csv"), own_columns(**changed))
 
 
+def test_that_an_arrow_table_needs_the_columns_of_an_export(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    head: dict[str, object] = {"version": 1, "provenance": {"scene": "Game"}}
+    columns = own_columns()
+    monkeypatch.setattr(frame_files, "read_arrow", lambda _path: (head, columns))
+    read = frame_files._read_arrow(Path("a.arrow"))
+    assert (read.frames.at_ns.tolist(), read.provenance.scene, read.has_work) == (
+        [1, 2],
+        "Game",
+        True,
+    )
+
+    del columns["delta_ns"]
+    with pytest.raises(CaptureError, match="damaged: it has no column delta_ns of whole numbers"):
+        frame_files._read_arrow(Path("a.arrow"))
+    head["version"] = 2
+    with pytest.raises(CaptureError, match="was written by a newer inspector \\(version 2 of"):
+        frame_files._read_arrow(Path("a.arrow"))
+
+
 def test_that_columns_of_an_export_are_the_frames() -> None:
     columns = own_columns(at_ns=[2, 2], busy_ns=[0, MAX_NS - 1], start_ns=[5, 6])
 

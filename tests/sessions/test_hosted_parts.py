@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,11 +13,12 @@ from typing_extensions import override
 
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.clocks.sources.virtual_source import VirtualTimeSource
-from inspector.commands.command import Command
+from inspector.commands.command import BadCommand, Command
 from inspector.commands.scene import AddMark, GoBack, Reload, StepBack
 from inspector.commands.transport import Hold, Run, StepFrames
 from inspector.errors import CommandError
 from inspector.events.conditions.breakpoint import BreakAction
+from inspector.events.log import DEFAULT_BUDGET_BYTES
 from inspector.sessions import hosted
 from inspector.sessions.breakpoints.breakpoints import BreakpointHit
 from inspector.sessions.hosted import HostedSession
@@ -445,6 +447,92 @@ def test_that_a_running_scene_is_held_while_it_goes_back(
     ]
     assert isinstance(second.shares, KnownShares)
     assert (rewinding.number, run.command_number) == ((9, 9) if is_held else (8, 3))
+
+
+def test_that_breaking_off_cancels_going_back_and_ends_the_step() -> None:
+    stand = Stand()
+    session, done = stand.session, stand.done
+    stand.run.timeline = "timeline"
+    session.rewinding = SimpleNamespace(
+        number=8,
+        give_up=lambda: done.append(("give up", session.rewinding)),
+        command=SimpleNamespace(sentence=lambda timeline: f"go back in {timeline}"),
+    )
+    session._wants_step_to_end = True
+
+    session.break_off()
+    session.break_off()
+
+    cancelled = BadCommand("go back in timeline", "It was cancelled before it finished.")
+    assert done == [("give up", None), (cancelled, 8, AT_ONCE), "end step", "end step"]
+    assert not session._wants_step_to_end
+    assert not session._is_applying
+
+
+@pytest.mark.parametrize("is_done", [False, True])
+def test_that_going_back_goes_on_until_it_is_done_or_interrupted(*, is_done: bool) -> None:
+    stand = Stand()
+    session, done = stand.session, stand.done
+
+    def go_on(slice_ns: int) -> bool:
+        done.append((slice_ns, session._is_applying))
+        return is_done
+
+    session._hand_over = done.append
+    session._go_on_rewinding()
+    session.rewinding = rewinding = SimpleNamespace(go_on=go_on)
+    session._go_on_rewinding()
+    assert done == [(9, True), *([rewinding] if is_done else [])]
+
+    def interrupted(_slice_ns: int) -> bool:
+        raise KeyboardInterrupt
+
+    session.rewinding = SimpleNamespace(go_on=interrupted, give_up=lambda: done.append("give up"))
+    with pytest.raises(KeyboardInterrupt):
+        session._go_on_rewinding()
+    assert (done[-1], session.rewinding, session._is_applying) == ("give up", None, False)
+
+
+@pytest.mark.parametrize(
+    ("generation", "keeps_all", "budget_bytes", "forgets"),
+    [(2, False, DEFAULT_BUDGET_BYTES, []), (3, True, sys.maxsize, ["forget", "restart"])],
+)
+def test_that_a_journal_of_another_generation_begins_new_time(
+    monkeypatch: pytest.MonkeyPatch,
+    generation: int,
+    budget_bytes: int,
+    forgets: list[str],
+    *,
+    keeps_all: bool,
+) -> None:
+    former, second = Stand(generation=2), Stand(generation=generation)
+    session, done = former.session, former.done
+    former.run.source = "a source"
+    second.run.source = SimpleNamespace(go_live=lambda: done.append("go live"))
+    session.annotations = SimpleNamespace(clear=lambda: done.append("forget"))
+    session.source = SimpleNamespace(
+        wake_errors=None, restart_measurement=lambda: done.append("restart")
+    )
+
+    def next_run(*given: object, budget_bytes: int) -> object:
+        done.append((*given, budget_bytes))
+        return second.run
+
+    def steps() -> Iterator[None]:
+        done.append(("follows", session._is_applying))
+        yield
+
+    session._next_run = next_run
+    monkeypatch.setattr(hosted, "ScriptFollower", lambda *_: SimpleNamespace(steps=steps))
+    session.run_again(SimpleNamespace(beginning="the beginning"), keeps_all=keeps_all)
+
+    assert done == [
+        *("close run", ("a source", "the beginning", budget_bytes)),
+        *(("follows", True), "go live", *forgets),
+    ]
+    assert (session._run, session._is_applying) == (second.run, False)
+    assert (second.run.driver, second.run.recorder) == (session, session.recorder)
+    assert second.run.breakpoints is former.run.breakpoints
 
 
 @pytest.mark.parametrize("why", ["no scene", "given up", "refused"])

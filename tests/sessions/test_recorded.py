@@ -6,6 +6,8 @@ import sqlite3
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -121,6 +123,37 @@ def test_that_the_loop_whose_frames_are_shown_is_chosen(tmp_path: Path) -> None:
     session.close()
     assert session.choose_loop(game) == ""
     assert session.frames_of == sound
+
+
+def test_that_a_picture_that_cannot_be_read_is_said_and_the_next_is_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[object] = []
+
+    def unpack(packed: object) -> object:
+        asked.append(packed)
+        if packed == "bad":
+            raise ValueError("cut")
+        return f"picture {packed}"
+
+    kept = {4: (3, "three"), 3: (3, "three"), 5: (5, "bad"), 6: None}
+    monkeypatch.setattr(recorded, "unpacked", unpack)
+    recording: Any = SimpleNamespace(
+        pictures=SimpleNamespace(at=kept.get, count=2, frames=(3, 5), bytes=60_000),
+        meta={"frame_rate": "30"},
+    )
+    pictures: Any = recorded.RecordedPictures(recording)
+
+    assert [pictures.at(frame) for frame in (4, 3, 6)] == ["picture three", "picture three", None]
+    assert (asked, pictures.failure) == (["three"], "")
+    assert pictures.newest is None
+    assert pictures.failure == "The file is damaged: this picture cannot be read (cut)."
+    assert pictures.at(3) == "picture three"
+    assert (asked[1:], pictures.failure) == (["bad", "three"], "")
+    assert pictures.is_described
+    assert pictures.brief == "2, 36.0 MB a minute"
+    recording.pictures.count = 0
+    assert (pictures.is_described, pictures.brief) == (False, "")
 
 
 def test_that_what_is_no_recording_is_refused(tmp_path: Path) -> None:

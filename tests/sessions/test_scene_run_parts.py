@@ -229,6 +229,87 @@ def test_that_time_of_timers_is_charged_to_the_next_frame_and_to_the_intervals(
     assert (charged, shares.calls_ns) == ([(worked, 12), (worked, 0)], 35)
 
 
+class NotedTimers:
+    """Notes from when on time is measured, by the number of events."""
+
+    def __init__(self) -> None:
+        self.done: list[object] = []
+        self.busy_ns = 40
+
+    def begin(self, events: int | None = None) -> None:
+        self.done.append("now" if events is None else events)
+
+    def charge(self, _events: int, _worked_ns: int) -> int:
+        self.done.append("charge")
+        return 0
+
+
+def test_that_a_frame_has_the_time_of_timers_before_it_and_checks_cost_nobody(
+    session: HostedSession,
+) -> None:
+    run: Any = session._run
+    run._timers = timers = NotedTimers()
+    run.shares = SimpleNamespace(calls_ns=5, measured=lambda *each: timers.done.append(each))
+    run.sampler = SimpleNamespace(seen_so_far=lambda *_: [(0, SAMPLED, 1, 2, 3)])
+    done = timers.done
+
+    def check(*, after_frame: bool) -> None:
+        run.log.append((0, SAMPLED, 9, 2, 3))
+        done.append(("check", after_frame))
+
+    def run_frame(*each: int) -> int:
+        done.append(each)
+        return 30
+
+    run.driver = SimpleNamespace(
+        before_frame=lambda: done.append("before frame"), check_breakpoints=check
+    )
+    run.director = SimpleNamespace(run_frame=run_frame, frame_index=8)
+    run.breakpoints = SimpleNamespace(is_any_enabled=True)
+    readings = run._readings
+
+    run._run_frame(16, 2)
+
+    events = run.log.end - readings
+    assert done == [
+        *("before frame", "charge", (8, 16), (16, 2, 40, None), ("check", True)),
+        # What was sampled does not show that the scene has worked.
+        events - 1,
+    ]
+    assert (timers.busy_ns, run.shares.calls_ns) == (0, 35)
+    assert run.log.read().events[-2:] == [(0, SAMPLED, 1, 2, 3), (0, SAMPLED, 9, 2, 3)]
+    run.breakpoints.is_any_enabled = False
+    run.shares = None
+    run._run_frame(16, 2)
+    assert run.log.read().events[-2:] == [(0, SAMPLED, 9, 2, 3)] * 2
+
+
+@pytest.mark.parametrize(("is_broken_off", "turns"), [(False, 3), (True, 1)])
+def test_that_time_between_the_turns_of_a_step_is_nobodys(
+    session: HostedSession, turns: int, *, is_broken_off: bool
+) -> None:
+    run: Any = session._run
+    run._timers = timers = NotedTimers()
+    pumped: list[str] = []
+    run.recorder = SimpleNamespace(pump=lambda: pumped.append("pump"))
+    run.driver = SimpleNamespace(
+        check_breakpoints=lambda *, after_frame: timers.done.append(("check", after_frame))
+    )
+
+    def step() -> Iterator[None]:
+        for turn in range(3):
+            timers.done.append(f"turn {turn}")
+            yield
+
+    steps = run._carry_out(step)
+    for _ in steps:
+        run.is_broken_off = is_broken_off
+
+    told: list[object] = [each for turn in range(turns) for each in (f"turn {turn}", "now")]
+    assert timers.done == [run.log.end - run._readings, *told, "charge", ("check", False)]
+    assert (pumped, run.is_broken_off) == (["pump"], False)
+
+
 @pytest.mark.parametrize(
     ("slice_ns", "turns", "is_done"),
     [(None, 5, True), (0, 1, False), (19, 2, False), (90, 5, True)],

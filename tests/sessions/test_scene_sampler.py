@@ -7,7 +7,7 @@ import weakref
 from contextlib import closing
 from threading import Event, Semaphore, Thread
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -325,6 +325,20 @@ def test_that_what_is_seen_of_a_long_wake_up_is_told_once_at_its_instant(
     assert sampler.end_wake(30, intern) == []
     scene.emit((1, COLLECTED, 7, 8, 2))
     assert scene.events == []
+
+
+def test_that_closing_waits_for_the_thread_once(sampler: SceneSampler) -> None:
+    done: list[str] = []
+    thread, held = sampler._thread, cast("Any", sampler)
+    held._thread = SimpleNamespace(join=lambda: done.append("join"))
+    held._alarm.free = lambda: done.append("free")
+
+    sampler.close()
+    sampler.close()
+
+    assert done == ["join", "free"]
+    thread.join(10)
+    assert not thread.is_alive()
 
 
 @pytest.mark.parametrize(("short_of_ns", "count"), [(0, 2), (1, 0)])
