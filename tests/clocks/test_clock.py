@@ -66,6 +66,17 @@ def test_that_an_interval_in_nanoseconds_is_above_zero(world: World, interval_ns
     assert world.root.set_interval_ns(1, list).interval_ns == 1
 
 
+@pytest.mark.parametrize("is_recorded", [False, True])
+def test_that_nanoseconds_are_whole(*, is_recorded: bool) -> None:
+    tree = ClockTree(EventLog() if is_recorded else None)
+
+    for delay_ns in (1.5, "1", None):
+        with pytest.raises(ValueError, match="nanoseconds"):
+            tree.root.set_timeout_ns(delay_ns, list)  # type: ignore[arg-type]
+
+    assert tree.root.pending() == []
+
+
 def test_that_nothing_moves_under_a_removed_clock(world: World) -> None:
     removed, moved = world.root.child("removed"), world.root.child("moved")
     removed.remove()
@@ -163,6 +174,9 @@ def test_that_a_rate_of_zero_is_a_reason_of_its_own(world: World) -> None:
     assert reason.is_rate_zero
     assert reason.since_ns == SECOND
     assert not clock.is_paused
+    world.source.advance(1)
+    (reason,) = world.root.child("never runs", 0).pause_reasons()
+    assert (reason.since_ns, reason.is_rate_zero) == (2 * SECOND, True)
 
 
 def test_that_a_rate_of_zero_during_a_pause_does_not_begin_it_anew(world: World) -> None:
@@ -473,6 +487,9 @@ def test_that_absurd_rates_are_refused_and_change_nothing(world: World, bad: obj
         ("1/3", Fraction(1, 3)),
         ("25%", Fraction(1, 4)),
         ("2x", Fraction(2)),
+        ("×3", Fraction(3)),
+        ("x 1/2", Fraction(1, 2)),
+        ("×¾", Fraction(3, 4)),
         (Fraction(1, 7), Fraction(1, 7)),
         (1_000_000, Fraction(1_000_000)),
     ],

@@ -148,6 +148,15 @@ def test_that_each_sleep_is_told_before_it_and_one_without_an_end_too(time: Play
     assert source.wakes == 3
 
 
+def test_that_what_is_to_be_called_soon_cuts_a_sleep_short() -> None:
+    source = SystemTimeSource()
+    source.report_waits(lambda: source.call_soon_threadsafe(source.stop))
+
+    source.run()
+
+    assert source.wakes == 1
+
+
 def test_that_an_empty_request_causes_no_wake_up(time: PlayedTime) -> None:
     source = time.source()
     instants = woken(source)
