@@ -16,6 +16,7 @@ import pytest
 
 from inspector.errors import AttachError
 from inspector.probe.wire import EVENTS, JSON
+from inspector.sessions.attached import connections
 from inspector.sessions.attached.connections import (
     ConnectionClosedError,
     ProbeConnection,
@@ -442,6 +443,19 @@ def test_that_a_page_that_floods_is_cut_off() -> None:
     assert sum(len(payload) for _, payload in connection.receive(1)) <= 66 << 20
     with pytest.raises(ConnectionClosedError, match="more than is taken"):
         connection.receive(1)
+
+
+def test_that_only_what_waits_counts_as_a_flood(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "_MOST_WAITING_BYTES", 4)
+    connection, _ = _connection()
+    for _ in range(2):
+        connection.put(JSON, b"1234")
+        assert connection.receive(0) == [(JSON, b"1234")]
+    for part in (b"12", b"345", b"6"):
+        connection.put(JSON, part)
+    assert connection.receive(0) == [(JSON, b"12"), (JSON, b"345")]
+    with pytest.raises(ConnectionClosedError, match="more than is taken"):
+        connection.receive(0)
 
 
 def test_that_a_wait_can_be_ended() -> None:
