@@ -22,6 +22,7 @@ from inspector.sessions.attached.connections import (
     ProbeConnection,
     QueuedConnection,
 )
+from inspector.sessions.attached.doors import cdp
 from inspector.sessions.attached.doors.browser_pages import _PAGE_S, BrowserPages
 from inspector.sessions.attached.doors.cdp import (
     Cdp,
@@ -375,18 +376,66 @@ def test_that_a_message_of_a_browser_that_is_too_large_is_not_taken() -> None:
     reader, writer = os.pipe()
     os.close(writer)
     transport = PipeTransport(reader, -1)
-    transport._rest += b"x" * ((16 << 20) + 1)
-
+    transport._rest += b"x" * (16 << 20)
+    with pytest.raises(CdpError, match="has ended"):
+        transport.receive()
+    transport._rest += b"x"
     with pytest.raises(CdpError, match="sends too much"):
         transport.receive()
     os.close(reader)
+
+
+def test_that_a_pipe_that_is_gone_ends_the_connection() -> None:
+    reader, writer = os.pipe()
+    transport = PipeTransport(reader, writer)
+    os.close(reader)
+    for ask in (lambda: transport.send("{}"), transport.receive):
+        with pytest.raises(CdpError):
+            ask()
+    for _ in range(2):
+        transport.close()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(writer)
+
+
+def test_that_a_debugger_that_does_not_answer_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cdp, "_CALL_S", 0.0)
+    debugger = Scripted()
+    debugger.answers = lambda _message: None
+    connection = Cdp(debugger, lambda *_: None)
+    with pytest.raises(CdpError, match=r"the debugger does not answer A\.b"):
+        connection.call("A.b")
+    assert connection._waiting == {}
+    assert connection.post("C.d", {"x": 1}, "tab") == 2
+    sent = {"id": 2, "method": "C.d", "params": {"x": 1}, "sessionId": "tab"}
+    assert debugger.sent[-1] == sent
+    connection.close()
+    answer = cdp._Answer()
+    for message, result, refusal in (
+        ({"result": {"a": 1}}, {"a": 1}, ""),
+        ({"result": 5}, {"a": 1}, ""),
+        ({"error": {"message": "x" * 600}, "result": {}}, {"a": 1}, "x" * 500),
+        ({"error": {"message": ""}}, {"a": 1}, "refused"),
+        ({"error": {}}, {"a": 1}, "refused"),
+    ):
+        answer.complete(message)
+        assert (answer.result, answer.refusal, answer.has_come.is_set()) == (result, refusal, True)
 
 
 def test_that_a_port_that_lists_no_debugger_is_refused() -> None:
     assert socket_path({"webSocketDebuggerUrl": "ws://127.0.0.1:9/devtools/browser/x"}, 9) == (
         "/devtools/browser/x"
     )
-    listings: list[object] = [{}, [], None, {"webSocketDebuggerUrl": 5}]
+    assert socket_path({"webSocketDebuggerUrl": "ws://x/a"}, 9) == "/a"
+    listings: list[object] = [
+        {"webSocketDebuggerUrl": "ws://x/"},
+        {},
+        [],
+        None,
+        {"webSocketDebuggerUrl": 5},
+    ]
     for listing in [*listings, {"webSocketDebuggerUrl": "ws://x"}]:
         with pytest.raises(AttachError, match="not a debugging port"):
             socket_path(listing, 9)
