@@ -13,7 +13,7 @@ from functools import partial
 from threading import Event
 from typing import TextIO
 
-from inspector.analysis.lateness.late_calls import worst_late_calls
+from inspector.analysis.lateness.late_calls import longest_delays
 from inspector.cli.call_tally import CallTally
 from inspector.cli.commands.late import DEFAULT_OVER_NS
 from inspector.cli.progress import Progress
@@ -40,6 +40,8 @@ from inspector.timebase import NS_PER_SECOND
 _TOKEN = "TIMELINE_PROBE_TOKEN"  # noqa: S105 - the name of the variable
 #: Longest time between two refreshes of the session, when nothing arrives.
 _TURN_S = 0.02
+#: Most delays of calls that are listed.
+_MOST_DELAYS = 3
 
 
 @dataclass(slots=True)
@@ -273,7 +275,7 @@ class _Watch:
             self._options,
             self._out,
             probe_lines(self._session.programs.values()),
-            worst_late_calls(session.history, DEFAULT_OVER_NS),
+            longest_delays(session.history, DEFAULT_OVER_NS, _MOST_DELAYS),
         )
 
     def _place(self) -> str:

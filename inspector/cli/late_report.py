@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import median_low
 
 from inspector.analysis.lateness.attribution import Cause, Lateness, LatenessShare
-from inspector.analysis.lateness.late_calls import LateCall
+from inspector.analysis.lateness.late_calls import LateCall, LongestDelays
 from inspector.analysis.lateness.samples import Place
 from inspector.analysis.lateness.words import late_call_text, stack_text
 from inspector.display_text import counted
@@ -87,26 +87,46 @@ def _share_value(share: LatenessShare | None, lateness: Lateness) -> dict[str, o
     }
 
 
-def late_text(found: Sequence[LateCall], over_ns: int, most: int = _MOST_LISTED) -> str:
-    """Return a line for each of the worst calls, for what made several late, and for jobs."""
+def late_text(found: Sequence[LateCall], over_ns: int) -> str:
     calls = [call for call in found if call.lateness.cause not in SET_LATE]
     over = format_duration(over_ns)
     lines = [f"No call was later than {over}."]
     if calls:
         lines = [f"{counted(len(calls), 'call')} later than {over}, worst first:"]
     stacks = {""}
-    for call in calls[:most]:
-        lateness = call.lateness
-        at = format_instant(lateness.end_ns)
-        lines.append(f"  {at}  {late_call_text(call)}")
-        main = lateness.main
+    for call in calls[:_MOST_LISTED]:
+        lines.append(_line_of(call))
+        main = call.lateness.main
         stack = "" if main is None else stack_text(main.stack)
         if stack not in stacks:
             stacks.add(stack)
             lines.append(f"      {stack}")
-    if len(calls) > most:
-        lines.append(f"  … and {len(calls) - most:,} more; --json lists all.")
+    if len(calls) > _MOST_LISTED:
+        lines.append(f"  … and {len(calls) - _MOST_LISTED:,} more; --json lists all.")
     return "\n".join([*lines, *_culprit_lines(calls), *_set_late_lines(found)]) + "\n"
+
+
+def _line_of(call: LateCall) -> str:
+    return f"  {format_instant(call.lateness.end_ns)}  {late_call_text(call)}"
+
+
+def delays_text(delays: LongestDelays) -> str:
+    """Return a line for the worst call of each of the longest delays; empty without any."""
+    if not delays.count:
+        return ""
+    calls = counted(delays.count, "call was", "calls were")
+    more = " The longest delays, each by its worst call:" if delays.count > 1 else ""
+    heading = f"{calls} later than {format_duration(delays.over_ns)}.{more}"
+    return "\n".join([heading, *map(_line_of, delays.worst)])
+
+
+def delays_values(delays: LongestDelays) -> dict[str, object]:
+    """Return the longest delays as JSON-compatible data."""
+    return {
+        "over_ns": delays.over_ns,
+        "calls": delays.count,
+        "longest": [_call_value(call) for call in delays.worst],
+    }
 
 
 def _culprit_lines(calls: Sequence[LateCall]) -> list[str]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from fractions import Fraction
 from typing import Protocol, TextIO
 
 from msgspec import Struct, structs
 
-from inspector.analysis.lateness.late_calls import LateCall
+from inspector.analysis.lateness.late_calls import LongestDelays
 from inspector.analysis.statistics.frame_budget import FrameBudget, loop_budget
 from inspector.cli.call_tally import CallTally
 from inspector.cli.graph_options import graph_options, part_in, refuse_existing, worth_plotting
@@ -116,7 +116,7 @@ def put_out(  # noqa: PLR0913, PLR0917
     options: Namespace,
     out: TextIO,
     probes: tuple[ProbeLine, ...] = (),
-    late: Sequence[LateCall] = (),
+    late: LongestDelays | None = None,
 ) -> RunReport:
     """Print and export a run, and complete its recording; failed exports are raised at the end."""
     frames = FrameTimes.from_history(session.timeline.frames)
@@ -259,7 +259,7 @@ def _report(  # noqa: PLR0913, PLR0917
     options: Namespace,
     measure: Measure,
     probes: tuple[ProbeLine, ...],
-    late: Sequence[LateCall],
+    late: LongestDelays | None,
 ) -> RunReport:
     tally.update()
     timeline = session.timeline

@@ -10,13 +10,12 @@ from typing import Final, TypeVar
 from msgspec import Struct, structs
 
 from inspector.analysis.interval_shares import UNKNOWN, named_shares, shares_text
-from inspector.analysis.lateness.late_calls import LateCall
+from inspector.analysis.lateness.late_calls import LongestDelays
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget, percentile_frame_time_ns
 from inspector.calls.call import short_site
 from inspector.cli.call_tally import CallCount, CallTally, SystemLine, TimerCount
-from inspector.cli.commands.late import DEFAULT_OVER_NS
-from inspector.cli.late_report import late_text, late_values
+from inspector.cli.late_report import delays_text, delays_values
 from inspector.clocks.rate import local_ns
 from inspector.display_text import counted, one_line
 from inspector.events.states import StoppedClock
@@ -34,8 +33,6 @@ from inspector.timebase import (
 from inspector.vocabulary import RATE_DENOMINATOR, Measure, Share, typed_rate
 
 _LISTED_FAILURES: Final = 5
-#: Most late calls that are listed.
-_WORST: Final = 3
 _LISTED_CLOCKS: Final = 40
 _LONG_NS: Final = 120 * NS_PER_SECOND
 _WIDEST_CELL: Final = 80
@@ -100,8 +97,7 @@ class RunReport(Struct, frozen=True):
     measure: Measure  # The time of a frame that is compared with budgets
     budgets: Sequence[FrameBudget]
     probes: tuple[ProbeLine, ...] = ()
-    # Calls of attached programs later than DEFAULT_OVER_NS, the worst first
-    late: Sequence[LateCall] = ()
+    late: LongestDelays | None = None  # Of attached programs
 
     @property
     def timers(self) -> list[TimerCount]:
@@ -155,7 +151,7 @@ def report_text(report: RunReport, *, most_timers: int) -> str:
     tables = (
         _clock_table(report.clocks),
         _timer_table(timers, most_timers),
-        late_text(report.late, DEFAULT_OVER_NS, _WORST).rstrip() if report.late else "",
+        delays_text(report.late) if report.late is not None else "",
         _system_table(report),
         _call_table(report, most_timers),
         _probe_table(report.probes),
@@ -200,14 +196,8 @@ def report_values(report: RunReport) -> dict[str, object]:
         "failures": [structs.asdict(failure) for failure in timeline.failures],
         "commands_refused": report.commands_refused,
         "lost_events": report.lost_events,
-        **(
-            {
-                "programs": [structs.asdict(line) for line in report.probes],
-                **late_values(report.late),
-            }
-            if report.probes
-            else {}
-        ),
+        **({"programs": [structs.asdict(line) for line in report.probes]} if report.probes else {}),
+        **({"late": delays_values(report.late)} if report.late is not None else {}),
     }
 
 

@@ -98,12 +98,7 @@ def test_that_a_function_that_made_several_calls_late_is_summed_up_and_its_stack
     call = LateCall(7, "tick", 3, "loop", "", 1, Lateness(0, 200_000_000, (share,), (), 9, 0))
 
     text = late_text([call, call], 20_000_000)
-    shortened = late_text([call, call], 20_000_000, 1)
 
     assert text.count("main() (server.py:40) → crunch() (server.py:4)") == 1
-    end = "\ncrunch() (server.py:4) made 2 of them late, 400 ms altogether.\n"
-    assert text.endswith(end)
+    assert text.endswith("\ncrunch() (server.py:4) made 2 of them late, 400 ms altogether.\n")
     assert text.startswith("2 calls later than 20.0 ms, worst first:\n")
-    assert text.removesuffix(end).count("200 ms late") == 2
-    assert shortened.removesuffix(end).count("200 ms late") == 1
-    assert shortened.removesuffix(end).endswith("\n  … and 1 more; --json lists all.")

@@ -12,11 +12,11 @@ import pytest
 from msgspec import structs
 
 from inspector.analysis.lateness.attribution import Cause, Culprit, Lateness, LatenessShare
-from inspector.analysis.lateness.late_calls import LateCall
+from inspector.analysis.lateness.late_calls import LateCall, LongestDelays
 from inspector.analysis.lateness.samples import Place
 from inspector.cli import main as cli
 from inspector.cli.late_report import late_values
-from inspector.cli.run_report import ProbeLine, RunReport, report_text, report_values
+from inspector.cli.run_report import RunReport, report_text, report_values
 from inspector.events import Timeline
 from inspector.events.recording import open_recording
 from inspector.events.states import ClockState
@@ -166,21 +166,24 @@ def test_that_a_report_of_programs_names_who_made_the_latest_calls_late(
     reports: list[RunReport] = []
     monkeypatch.setattr("inspector.cli.run.report_values", reports.append)
     assert run("run 4 --seconds 0.1 --json")[0] == ExitCode.OK
-    program = ProbeLine("game.py", 7, "python", (), "", 0, 0, 0, 0, "attached")
     share = LatenessShare(Cause.TASK_STEP, Culprit(Place("game.py", 4, "crunch")), 90_000_000, 9)
     lateness = Lateness(0, 100_000_000, (share,), (), 9, 0)
-    calls = [LateCall(number, "tick", 3, "loop", "", 1, lateness) for number in range(5)]
-    report = structs.replace(reports[0], probes=(program,), late=calls)
+    call = LateCall(7, "tick", 3, "loop", "", 1, lateness)
+    delays = LongestDelays(20_000_000, 1_500, [call])
+    report = structs.replace(reports[0], late=delays)
 
     text, values = report_text(report, most_timers=10), report_values(report)
 
-    assert "\n\n5 calls later than 20.0 ms, worst first:\n" in text
-    assert text.count("“tick” on “loop”: 100 ms late: the frame was in crunch() (game.py:4)") == 3
-    assert "\n  … and 2 more; --json lists all.\ncrunch() (game.py:4) made 5 of them late" in text
-    assert values["late"] == late_values(calls)["late"]
-    assert values["causes"] == {"task-step": {"calls": 5, "late_ns": 500_000_000}}
+    line = "  0:00.100  “tick” on “loop”: 100 ms late: the frame was in crunch() (game.py:4) for"
+    heading = "1,500 calls were later than 20.0 ms."
+    assert f"\n\n{heading} The longest delays, each by its worst call:\n{line} 90.0 ms" in text
+    longest = late_values([call])["late"]
+    assert values["late"] == {"over_ns": 20_000_000, "calls": 1_500, "longest": longest}
+    one = structs.replace(report, late=structs.replace(delays, count=1))
+    assert f"\n\n1 call was later than 20.0 ms.\n{line} 90.0 ms" in report_text(one, most_timers=10)
+    for late in (None, structs.replace(delays, count=0, worst=[])):
+        assert "later than" not in report_text(structs.replace(report, late=late), most_timers=10)
     assert "late" not in report_values(reports[0])
-    assert "later than" not in report_text(reports[0], most_timers=10)
 
 
 def test_that_a_report_walks_no_path_for_each_of_thousands_of_clocks(

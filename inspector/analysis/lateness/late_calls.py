@@ -89,47 +89,14 @@ def late_calls(history: History, over_ns: int) -> Iterator[LateCall]:
 
     A call that is still due at the end is included if most of the reason for its wait is known.
     """
-    samples = Samples(history.strings)
     schedules = LateSchedules(history.strings)
-    late: list[tuple[LateCall, list[int]]] = []
-    start = history.first
-    timeline = history.state_before(start)
-    timeline.skips_misfits = True
-    timeline.leave_out(OF_FRAMES)
-    for state in timeline.clocks.values():
-        schedules.clocks[state.id] = state.name, state.parent_id
-    names: dict[int, str] = {}
-    while start < history.end:
-        end = min(start + _STRETCH, history.end)
-        cursors, events = history.numbered(start, end)
-        samples.fold(events)
-        for cursor, (at_ns, kind, subject, a, b) in zip(cursors, events, strict=True):
-            step = schedules.steps.get(kind)
-            if step is not None:
-                schedules.cursor = cursor
-                step(at_ns, subject, a, b)
-        found, folded = late_firings(timeline, cursors, events, over_ns)
-        late += found
-        names.update(timeline.names_apart)
-        timeline.apply_all(events[folded:])
-        names.update(timeline.names_apart)
-        start = end
-    sampled = samples.by_clock.keys()
-    told = samples.collections.keys() | samples.stops.keys()
-    late += _kept_waiting(timeline, samples, history.end, over_ns)
-    for call, related in late:
-        clocks = {call.clock_id} if call.clock_id in sampled else sampled & set(related)
-        program = next((number for number in related if number in told), 0)
-        due = call.lateness
-        lateness = attribute(samples, clocks, program, due.begin_ns, due.end_ns)
-        if call.is_made or lateness.main is not None:
-            clock = names.get(call.clock_id, call.clock)
-            yield structs.replace(call, clock=clock, lateness=lateness)
+    found = _found(history, over_ns, schedules)
+    yield from filter(None, map(found.attributed, found.late))
     for setting in schedules.found(over_ns):
         gone = schedules.clocks.get(setting.clock_id, (f"clock {setting.clock_id}", 0))
-        clock = names.get(setting.clock_id, gone[0])
+        clock = found.names.get(setting.clock_id, gone[0])
         where = (setting.timer_id, setting.label, setting.clock_id, clock, setting.site)
-        told_of = _lateness_of(setting, samples, schedules.clocks)
+        told_of = _lateness_of(setting, found.samples, schedules.clocks)
         if told_of is not None:
             yield LateCall(*where, setting.cursor, told_of)
 
@@ -137,6 +104,86 @@ def late_calls(history: History, over_ns: int) -> Iterator[LateCall]:
 def worst_late_calls(history: History, over_ns: int) -> list[LateCall]:
     """Return the :func:`late_calls` of a history, the worst first."""
     return sorted(late_calls(history, over_ns), key=lambda call: -call.lateness.late_ns)
+
+
+class LongestDelays(Struct, frozen=True):
+    """The worst of the late calls, one of each delay.
+
+    What keeps a loop makes all calls late that come due meanwhile: those of one clock whose waits
+    overlap are one delay.
+    """
+
+    over_ns: int  # Calls later than this are late
+    count: int  # How many calls were late
+    worst: list[LateCall]  # The latest call of each of the longest delays, the worst first
+
+
+def longest_delays(history: History, over_ns: int, most: int) -> LongestDelays:
+    """Return the longest delays; only their worst calls are attributed, however many were late."""
+    found = _found(history, over_ns, None)
+    late_ones = [each for each in found.late if each[0].is_made or found.attributed(each)]
+    worst: list[LateCall] = []
+    for late in sorted(late_ones, key=lambda each: -each[0].lateness.late_ns):
+        if len(worst) >= most:
+            break
+        is_new = not any(_overlap(late[0], each) for each in worst)
+        if is_new and (call := found.attributed(late)) is not None:
+            worst.append(call)
+    return LongestDelays(over_ns, len(late_ones), worst)
+
+
+def _overlap(call: LateCall, other: LateCall) -> bool:
+    one, two = call.lateness, other.lateness
+    are_apart = one.end_ns <= two.begin_ns or two.end_ns <= one.begin_ns
+    return call.clock_id == other.clock_id and not are_apart
+
+
+class _Found(Struct, frozen=True):
+    late: list[tuple[LateCall, list[int]]]  # Late calls, each with the clocks related to its own
+    samples: Samples
+    names: dict[int, str]  # The names of clocks that tell them from others
+
+    def attributed(self, late: tuple[LateCall, list[int]]) -> LateCall | None:
+        """Return a late call with its causes; ``None`` if it still waits and none is known."""
+        (call, related), samples = late, self.samples
+        sampled = samples.by_clock.keys()
+        told = samples.collections.keys() | samples.stops.keys()
+        clocks = {call.clock_id} if call.clock_id in sampled else sampled & set(related)
+        program = next((number for number in related if number in told), 0)
+        due = call.lateness
+        lateness = attribute(samples, clocks, program, due.begin_ns, due.end_ns)
+        if not call.is_made and lateness.main is None:
+            return None
+        clock = self.names.get(call.clock_id, call.clock)
+        return structs.replace(call, clock=clock, lateness=lateness)
+
+
+def _found(history: History, over_ns: int, schedules: LateSchedules | None) -> _Found:
+    """Return the late calls of a history; schedules are told what they need of it."""
+    samples = Samples(history.strings)
+    late: list[tuple[LateCall, list[int]]] = []
+    start = history.first
+    timeline = history.state_before(start)
+    timeline.skips_misfits = True
+    timeline.leave_out(OF_FRAMES)
+    if schedules is not None:
+        for state in timeline.clocks.values():
+            schedules.clocks[state.id] = state.name, state.parent_id
+    names: dict[int, str] = {}
+    while start < history.end:
+        end = min(start + _STRETCH, history.end)
+        cursors, events = history.numbered(start, end)
+        samples.fold(events)
+        if schedules is not None:
+            schedules.fold(cursors, events)
+        found, folded = late_firings(timeline, cursors, events, over_ns)
+        late += found
+        names.update(timeline.names_apart)
+        timeline.apply_all(events[folded:])
+        names.update(timeline.names_apart)
+        start = end
+    late += _kept_waiting(timeline, samples, history.end, over_ns)
+    return _Found(late, samples, names)
 
 
 def _lateness_of(

@@ -7,7 +7,7 @@ before it. So a job is only known to have worked itself if no other was called i
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from statistics import median
 from typing import Final
@@ -17,7 +17,7 @@ from msgspec import Struct, structs
 from inspector.analysis.lateness.attribution import Cause, Lateness, LatenessShare
 from inspector.events.handlers import handlers_of
 from inspector.timebase import NS_PER_MS
-from inspector.vocabulary import NEVER
+from inspector.vocabulary import NEVER, RawEvent
 
 #: A job has a schedule if it has at least this many calls, nearly all set with the same delay,
 _LEAST_CALLS: Final = 5
@@ -76,7 +76,7 @@ class LateSchedules:
     """Follows the timers of jobs, event by event."""
 
     def __init__(self, strings: Sequence[str]) -> None:
-        self.cursor = 0  # Cursor of the next event, set before the event is handled
+        self._cursor = 0  # Of the next event, set before the event is handled
         #: Names of clocks, with the clocks above them.
         self.clocks: dict[int, tuple[str, int]] = {}
         self._strings = strings
@@ -90,13 +90,21 @@ class LateSchedules:
         #: next call, in the order of their calls.
         self._called: Counter[int] = Counter()
         self._awake: defaultdict[int, dict[tuple[int, int, int], int]] = defaultdict(dict)
-        self.steps = handlers_of(self)
+        self._steps = handlers_of(self)
+
+    def fold(self, cursors: Iterable[int], events: Sequence[RawEvent]) -> None:
+        """Read events that follow those before, with their cursors."""
+        for cursor, (at_ns, kind, subject, a, b) in zip(cursors, events, strict=True):
+            step = self._steps.get(kind)
+            if step is not None:
+                self._cursor = cursor
+                step(at_ns, subject, a, b)
 
     def _on_clock_added(self, _at_ns: int, clock_id: int, above: int, name: int) -> None:
         self.clocks[clock_id] = self._strings[name], above
 
     def _on_timer_added(self, at_ns: int, timer_id: int, clock_id: int, label: int) -> None:
-        self._timers[timer_id] = _Set(timer_id, clock_id, at_ns, self.cursor, label)
+        self._timers[timer_id] = _Set(timer_id, clock_id, at_ns, self._cursor, label)
 
     def _on_timer_origin(self, _at_ns: int, timer_id: int, site: int, _kind: int) -> None:
         timer = self._timers.get(timer_id)
@@ -112,7 +120,7 @@ class LateSchedules:
         if timer is None or timer.added_ns == at_ns:
             return
         # A timer that the program arms again counts as a new timer of the job.
-        again = structs.replace(timer, added_ns=at_ns, cursor=self.cursor)
+        again = structs.replace(timer, added_ns=at_ns, cursor=self._cursor)
         self._timers[timer_id] = again
         self._link(self._job(again), again)
 
