@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -19,7 +19,7 @@ from inspector.events.annotations import (
     AnnotationChange,
     AnnotationError,
 )
-from inspector.events.recording.layout import APPLICATION_ID, VERSIONS_ALIKE, check_tables, text_of
+from inspector.events.recording.layout import APPLICATION_ID, VERSIONS_ALIKE, check_tables
 from inspector.events.recording.live_files import is_written_here
 from inspector.events.recording.reading.private_copy import real_path
 from inspector.timebase import MAX_NS
@@ -117,10 +117,8 @@ def read_annotations(rows: Callable[[str], Iterable[tuple[Any, ...]]]) -> list[A
             continue
         if len(found) == _MOST_READ:
             break
-        try:
+        with suppress(AnnotationError):
             found.append(Annotation(kind, at_ns, end_ns, *rest))
-        except AnnotationError:
-            continue
     return found
 
 
@@ -130,7 +128,6 @@ def _changed(path: Path, write: Callable[[sqlite3.Connection], _T]) -> _T:
     try:
         uri = f"{path.as_uri()}?mode=rw"
         connection = sqlite3.connect(uri, uri=True, timeout=_PATIENCE_S)
-        connection.text_factory = text_of
         with closing(connection):
             (application,) = connection.execute("PRAGMA application_id").fetchone()
             (version,) = connection.execute("PRAGMA user_version").fetchone()

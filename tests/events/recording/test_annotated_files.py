@@ -19,6 +19,7 @@ from inspector.events.recording.annotations import (
     annotate_all,
     read_annotations,
 )
+from inspector.events.recording.reading.opening import annotations_of
 from inspector.timebase import MAX_NS
 from tests.events.recording.recorded_worlds import record
 
@@ -105,6 +106,9 @@ def test_that_an_annotation_that_is_gone_or_of_an_unknown_version_is_not_changed
     assert annotate(path, Annotation("note", 1)) == 1
     assert annotate(path, Annotation("note", 2, id=1)) == 1
     assert annotate_all(path, [Annotation("note", 3), 1, Annotation("note", 4)]) == [2, 1, 3]
+    annotate(path, Annotation("note", 9, created="then"))
+    found = [(each.id, each.at_ns, each.created[:2]) for each in annotations_of(path)]
+    assert found == [(2, 3, "20"), (3, 4, "20"), (4, 9, "th")]
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 99")
 

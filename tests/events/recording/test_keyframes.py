@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from inspector.events.blocks.packed_columns import Block
 from inspector.events.recording import keyframes
-from inspector.events.recording.keyframes import Grown, Growth, timeline_from
+from inspector.events.recording.keyframes import Grown, Growth, _Member, timeline_from
 from inspector.events.recording.layout import TIMER_COLUMNS
 from inspector.events.recording.reading.soundness import Soundness
+from inspector.events.tasks import TaskState
 from inspector.events.timeline import Timeline
 from inspector.events.timer_table import UNKNOWN
 from inspector.timebase import MAX_NS
@@ -115,6 +117,32 @@ def test_that_trees_whose_parts_do_not_agree_are_refused(
         each[above] = parents.get(each[0], each[above])
 
     with pytest.raises(ValueError, match=rf"the tree of {what}s|is not a child of {what}"):
+        kept.read()
+
+
+def test_that_a_tree_that_says_all_twice_is_refused_in_a_short_time() -> None:
+    twice = {n: SimpleNamespace(parent_id=n - 1, children=[n + 1] * 2) for n in range(1, 60)}
+    twice[60] = SimpleNamespace(parent_id=59, children=[])
+
+    with pytest.raises(ValueError, match="the tree of clocks is inconsistent"):
+        keyframes._check_tree("clock", cast("Any", twice))
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "said"),
+    [
+        ("members", _Member.__struct_fields__.index("kind"), 99, "99 is not a valid MemberKind"),
+        ("members", _Member.__struct_fields__.index("fields"), [[Field.RATE, -1]], "cannot be -1"),
+        ("tasks", TaskState.__struct_fields__.index("wait"), 99, "99 is not a valid TaskWait"),
+    ],
+)
+def test_that_members_and_tasks_of_values_that_there_are_not_are_refused(
+    name: str, place: int, value: object, said: str
+) -> None:
+    kept = Kept()
+    kept.state[name][0][place] = value
+
+    with pytest.raises(ValueError, match=said):
         kept.read()
 
 

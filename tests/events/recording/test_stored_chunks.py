@@ -39,12 +39,13 @@ class Tables:
         self.notes: list[str] = []
         self.damage: list[tuple[str, str, int | None]] = []
         self.asked: list[str] = []
+        self.damaged: set[int] = set()
 
     def rows(self, text: str) -> Iterator[tuple[int, int, int, bytes]]:
         self.asked.append(text)
         for first in sorted(self.blocks):
             data = self.blocks[first]
-            yield first, self.counts[first], crc32(data), data
+            yield first, self.counts[first], crc32(data) + (first in self.damaged), data
 
     def value(self, text: str, first: int) -> bytes:
         self.asked.append(text)
@@ -123,6 +124,18 @@ def test_that_frames_that_are_missing_are_counted_and_said(monkeypatch: pytest.M
     assert (file.read(clock_id=3).missing, file.notes) == (0, [])
     assert "loop_frame_chunks" in file.asked[0]
     assert "clock = 3" in file.asked[0]
+
+
+def test_that_damaged_frames_are_missing_from_where_the_ones_before_end() -> None:
+    file = Tables(*(frames_from(first, 2) for first in (5, 7, 9)))
+    file.damaged = {5, 9}
+
+    assert (file.read().first, file.read().count) == (7, 2)
+    known_ns = int(frames_from(8, 1)[2, 0])
+    assert file.damage[:2] == [
+        ("frame_chunks", "the frames from 5 on are damaged", None),
+        ("frame_chunks", "the frames from 9 on are damaged", known_ns),
+    ]
 
 
 def changed(row: int, place: int, value: int) -> Block:

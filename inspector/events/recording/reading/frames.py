@@ -53,8 +53,8 @@ class StoredFrames:
         self._columns: dict[int, array[int]] = {}
         self._kept: dict[int, bytes] = {}
         begins = array("q")
-        for block in self._checked_blocks():
-            begins.frombytes(block[_AT].tobytes())
+        for instants in self._checked_instants():
+            begins.frombytes(instants.tobytes())
         self._columns[0] = begins
 
     @property
@@ -111,7 +111,7 @@ class StoredFrames:
         except DAMAGE as error:
             # The chunk was sound when the file was opened, so the disk is failing.
             self._file.note_damage(self._table, error)
-            block = np.zeros((1, chunk.rows), np.int64)
+            return np.zeros(chunk.rows, np.int64)
         column: NDArray[np.int64] = block[0]
         return column
 
@@ -129,8 +129,8 @@ class StoredFrames:
                 with suppress(*DAMAGE):
                     self._kept[chunk.key] = self._data(chunk.key)
 
-    def _checked_blocks(self) -> Iterator[Block]:
-        """Yield all readable frames, and frames of no duration in their gaps."""
+    def _checked_instants(self) -> Iterator[NDArray[np.int64]]:
+        """Yield when readable frames begin; those in gaps begin with the frame before the gap."""
         last = last_cursor = last_ns = -1
         where = f"{self._table} WHERE first_frame IS NOT NULL{self._which} ORDER BY first_frame"
         text = f"SELECT first_frame, count, crc, data FROM {where}"  # noqa: S608 - our own names
@@ -148,18 +148,16 @@ class StoredFrames:
             if skipped == count:
                 continue
             if missing > 0:
-                filler = np.zeros((_AT + 1, missing), np.int64)
-                filler[_AT] = last_ns
                 self._add(_Chunk(-1, missing, 0, last_cursor))
                 self._file.note(f"{_are_missing(missing)} from frame {last + 1:,} on.")
                 self.missing += missing
-                yield filler
+                yield np.full(missing, last_ns)
             if not self._chunks:
                 self.first = int(first)
                 self._note_missing(self.first - self._said("first_frame", self.first), "beginning")
             last, last_cursor, last_ns = (int(row[-1]) for row in block[: _AT + 1])
             self._add(_Chunk(int(first), int(count), skipped, last_cursor))
-            yield block[:, skipped:]
+            yield block[_AT, skipped:]
         end = self.first + self.count
         self._note_missing(self._said("end_frame", end) - end, "end")
 
