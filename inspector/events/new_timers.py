@@ -60,8 +60,7 @@ def new_timers_apart(block: Numbers) -> Iterator[NewTimers | Iterator[RawEvent]]
         columns = [block[begin + place : end : 3 * WIDTH] for place in range(3 * WIDTH)]
         number, clock, label = columns[2:5]
         if number == columns[7] == columns[12]:
-            if done < begin:
-                yield events_of(block[done:begin])
+            yield events_of(block[done:begin])
             times, rest = columns[0], (*columns[8:10], *columns[13:])
             yield NewTimers(block[begin:end], times, number, clock, label, *rest)
             done = end

@@ -96,6 +96,12 @@ def test_that_columns_are_copied_only_while_frames_may_be_added(frames: FrameHis
     assert np.shares_memory(found, column)
     with pytest.raises(ValueError, match="read-only"):
         found[0] = 0
+    # Zeros take memory once.
+    nothing = np.broadcast_to(np.int64(0), 10)
+    columns = [column, nothing, None, *[column] * (2 + len(Phase) + len(Share))]
+    sparse = FrameHistory.holding(3, columns)
+    assert (sparse.first, sparse.end, sparse.frame(4).interval_ns) == (3, 13, 0)
+    assert np.shares_memory(sparse.numpy("interval_ns", 3, 13), sparse.numpy("delta_ns", 3, 13))
     copied = frames.numpy("at_ns", 0, 3)
     copied[0] = 0
     assert frames.began_ns(0) == 10 * MS

@@ -82,6 +82,8 @@ def test_that_many_timers_are_found_in_each_place_where_they_are_set() -> None:
     assert together(numbers) == [40, 40, 40]
     assert together([*numbers]) == together(numbers[: 15 * 30]) == []
     assert together(packed([*numbers, 0, 256, 0, 0, 0])) == [40, 40, 40]
+    few = packed(list(chain.from_iterable(_triples(range(5, 37)))))
+    assert (together(few), together(few[: 15 * 31])) == ([32], [])
     for place in (0, 60, 119):
         damaged = numbers[:]
         damaged[len(numbers) - 15 * 40 + 5 * place + 1] += 256

@@ -14,7 +14,7 @@ from inspector.events.blocks.packed_columns import events_of
 from inspector.events.blocks.quick_fold import fold_block
 from inspector.events.frame_history import FrameHistory
 from inspector.events.log import EventLog
-from inspector.events.loop_frames import exchange, of_other_loop
+from inspector.events.loop_frames import LoopFrames, drop_oldest, exchange, of_other_loop
 from inspector.events.recording import (
     RecordingError,
     as_far_as_it_goes,
@@ -130,6 +130,19 @@ def test_that_folding_exchanged_events_gives_the_state_with_the_frames_chosen(ch
         # In which frame a failure came is told by the frames, not by the order of events.
         told.pop("lists"), expected.pop("lists")
         assert told == expected
+
+
+def test_that_the_older_half_of_the_most_frames_is_dropped() -> None:
+    loops = {number: LoopFrames("", LoopKind.DRAWS_FRAMES) for number in LOOPS}
+    for number, count in zip(LOOPS, (2, 7, 3), strict=True):
+        for at_ns in range(count):
+            loops[number].begin(at_ns, 0)
+            loops[number].end(1, 1)
+
+    assert drop_oldest(loops) == 2 + 3 + 3
+    assert [(each.frames.first, each.frames.end) for each in loops.values()] == [
+        *((0, 2), (4, 7), (0, 3))
+    ]
 
 
 def test_that_a_phase_that_there_is_not_means_nothing_once_it_is_exchanged() -> None:
