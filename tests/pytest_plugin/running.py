@@ -23,12 +23,16 @@ PROJECT: Final = Path(__file__).parents[2]
 #: Nothing takes so long unless it hangs; the machine may be busy.
 _PATIENCE_S: Final = 100
 
-#: Becomes a new process with each line it reads, in which pytest has been imported: that is over
-#: half of what most runs take.
+#: Becomes a new process with each line it reads. Pytest and its own plugins have been imported, and
+#: no run looks for garbage in them: that is over two thirds of what most runs take.
 _FORKING: Final = """
-import json, os, sys, threading
+import gc, importlib, json, os, sys, threading
 import pytest
+from _pytest.config import default_plugins
 
+for each in default_plugins:
+    importlib.import_module(f"_pytest.{each}")
+gc.freeze()
 begun = ""
 while True:
     while not begun.endswith("\\n"):
