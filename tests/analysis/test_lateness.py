@@ -247,6 +247,20 @@ def test_that_a_call_that_is_still_kept_waiting_has_a_culprit_so_far() -> None:
     assert not [reason for reason in explanation.reasons if "held" in reason.text]
 
 
+@pytest.mark.parametrize(("late_ms", "is_explained"), [(8, False), (10, True)])
+def test_that_what_keeps_a_call_waiting_is_said_once_it_may_have_been_seen(
+    late_ms: int, *, is_explained: bool
+) -> None:
+    program = Program()
+    for until_ms in range(2, 13, 2):
+        program.sample(MAIN, LIBRARY, REBUILD, CRUNCH, until_ms=until_ms, covers_ms=2)
+
+    headline = explain(LogHistory(program.log), CallId(TIMER), DUE_NS + late_ms * MS).headline
+
+    assert headline.startswith("It is due, and") == is_explained
+    assert headline.startswith("It is due and fires") != is_explained
+
+
 def test_that_of_many_calls_that_are_kept_waiting_the_first_has_a_culprit() -> None:
     program = Program()
     program.log.append((0, TIMER_ADDED, OTHER, LOOP, program.log.intern("later")))

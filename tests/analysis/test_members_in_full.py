@@ -1,6 +1,8 @@
-"""Every sentence about a member of a scene with its instant, its event and its subject."""
+"""Every sentence about members and suspects of a scene with its instant, event and subject."""
 
 from __future__ import annotations
+
+import pytest
 
 from inspector.calls.call import CallId
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, Phase
@@ -192,3 +194,33 @@ def test_that_what_calls_of_members_wait_for_is_told_in_full() -> None:
         "40: Its time does not pass until “game” is resumed. []",
         "20: The machine is in the state “up”. [event 36, frame 1, member 5]",
     ]
+
+
+@pytest.mark.parametrize(
+    ("names", "likely"),
+    [
+        (("path", "heavy"), True),
+        # Neither was ever called without the other.
+        (("path", "heavy", "ghost"), False),
+        (("path",), False),
+        (("new", "newer"), False),
+    ],
+)
+def test_that_a_timer_is_suspected_if_the_others_were_quick_without_it(
+    names: tuple[str, ...], *, likely: bool
+) -> None:
+    scene = Scene()
+    root = scene.root
+    root.set_timeout_ns(5 * MS, int, name="path")
+    scene.wake(10, {Phase.TIMERS: 3})
+    for name in names:
+        root.set_timeout_ns(2 * MS, int, name=name)
+    scene.wake(20, {Phase.TIMERS: 10})
+    victim = root.set_timeout_ns(3 * MS, int, name="victim")
+    scene.wake(36, {})
+
+    (said,) = [text for text in scene.told(victim) if "The timers of frame 1" in text]
+
+    cause = " “heavy” is the likely cause: in frames without it, the others took at most 3.00 ms."
+    assert (cause in said) == likely
+    assert ("likely cause" in said) == likely
