@@ -158,7 +158,6 @@ class Recorder:
 
     def _start(self, path: Path) -> None:
         self._drop_writer()
-        self._waits_behind = None
         writer = self._writer_of(path)
         writer.start()
         writer.annotate(self._session.annotations.within(self._session.history.first_ns))

@@ -8,15 +8,18 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
+from inspector.clocks import ClockTree
 from inspector.commands.clocks import PauseClock
+from inspector.events import EventLog, Timeline
 from inspector.events.conditions.breakpoint import (
     BreakAction,
     BreakKind,
     Breakpoint,
     BreakpointError,
 )
-from inspector.sessions.breakpoints.breakpoints import BreakpointHit
+from inspector.sessions.breakpoints.breakpoints import BreakpointHit, Breakpoints
 from inspector.sessions.breakpoints.file import (
     breakpoints_from_json,
     breakpoints_to_json,
@@ -76,6 +79,32 @@ def test_that_as_many_breakpoints_are_read_as_a_session_has() -> None:
     assert len(breakpoints_from_json(breakpoints_to_json(BREAKPOINTS * 100))) == 200
     with pytest.raises(BreakpointError, match="This is not JSON: "):
         breakpoints_from_json("{")
+
+
+def test_that_a_breakpoint_has_a_number_and_is_hit_by_the_next_event() -> None:
+    log = EventLog()
+    tree = ClockTree(log)
+    timeline = Timeline(log.strings)
+    timeline.apply_all(log.read().events)
+    found = Breakpoints()
+    assert (found.is_any_enabled, found.next_number, found.version) == (False, 1, 0)
+    assert (found.longest_turn_ns, found.check(), found.hits(1)) == (0, [], 0)
+    found.watch(log, timeline)
+    pauses = Breakpoint(BreakKind.CLOCK_PAUSED)
+
+    assert (found.add(pauses), found.next_number, found.version) == (1, 2, 1)
+    assert found.is_any_enabled
+    tree.root.pause()
+    (first,) = found.check()
+    assert (first.number, first.cursor, first.clock_id) == (1, log.end - 1, tree.root.id)
+    assert (found.hits(1), found.version) == (1, 2)
+    tree.root.resume()
+    assert found.replace(1, structs.replace(pauses, from_hit=2))
+    tree.root.pause()
+    assert [each.cursor for each in found.check()] == [log.end - 1]
+    assert (found.hits(1), found.version) == (2, 4)
+    assert found.remove(1)
+    assert (found.is_any_enabled, found.next_number, found.version) == (False, 2, 5)
 
 
 class HitRun:

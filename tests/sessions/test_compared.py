@@ -397,6 +397,19 @@ def test_that_files_of_one_name_are_told_apart_by_folders_and_columns() -> None:
     assert names(("a.csv", None, "a.csv"), ("x/a.csv", None, "a.csv")) == ["a.csv", "x/a.csv"]
 
 
+def test_that_a_stream_of_several_is_in_the_name_of_its_run(tmp_path: Path) -> None:
+    rows = "\n".join(f"{name}.exe,16.5" for name in ("one", "two", "two"))
+    (path := tmp_path / "a.csv").write_text(f"Application,MsBetweenPresents\n{rows}\n")
+
+    chosen, other = run_of_file(path), run_of_file(path, stream="one")
+
+    assert (chosen.stream, other.stream) == (chosen.streams[0], chosen.streams[1])
+    assert [each.name for each in (chosen, other)] == [
+        f"a.csv – {stream}" for stream in chosen.streams
+    ]
+    assert len(chosen.times_ns) == 2 * len(other.times_ns) == 2
+
+
 def test_that_columns_beside_have_values_where_frames_have_times() -> None:
     beside: Any = SimpleNamespace(
         quantities=(SimpleNamespace(name="gpu", unit="ms", at=4),),

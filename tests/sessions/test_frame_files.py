@@ -382,6 +382,17 @@ def test_that_columns_that_no_export_has_are_damage(
         frame_files._frames(Path("a.csv"), own_columns(**changed))
 
 
+def test_that_a_trace_without_frames_is_read_only_where_none_are_needed(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text('[{"ph": "X", "pid": 1, "tid": 1, "name": "work", "ts": 5, "dur": 3}]')
+
+    assert len(read_frame_file(path, needs_frames=False).frames) == 0
+    with pytest.raises(CaptureError, match="no stream “work”"):
+        read_frame_file(path, stream="work", needs_frames=False)
+    with pytest.raises(CaptureError, match="none is taken for a frame"):
+        read_frame_file(path)
+
+
 def test_that_an_arrow_table_needs_the_columns_of_an_export(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -59,7 +59,7 @@ def test_that_a_run_begins_with_its_file_and_what_it_began_with(session: HostedS
     beginning = session._run.journal.beginning.as_json()
     assert events_of(session, COMMAND_FORM) == [(0, COMMAND_FORM, 0, log.intern(beginning), 0)]
     assert (session.refresh(), session.refresh()) == (log.end, 0)
-    assert session.title == "A game"
+    assert (session.title, session.source_label) == ("A game", path)
 
     session.submit(Reload())
 
