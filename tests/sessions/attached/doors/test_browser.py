@@ -566,3 +566,31 @@ def test_that_a_browser_of_ours_ends_with_this_process(monkeypatch: pytest.Monke
     monkeypatch.setattr(played, "unregister", lambda _end: None)
     OpenedBrowser("page", None, None).end()
     assert kept == []
+
+
+def test_that_the_pages_of_a_browser_are_followed_and_its_end_is_noted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    begun: list[object] = []
+
+    class Pages:
+        def __init__(self, *given: object) -> None:
+            self.given: Any = given
+
+        def begin(self) -> None:
+            begun.append(self)
+
+        def close(self) -> None:
+            self.given[-1]("it was closed")
+
+    monkeypatch.setattr(browser, "BrowserPages", Pages)
+    # Somebody has removed its profile.
+    opened = OpenedBrowser("page", None, tmp_path / "none")
+    transport: Any = "pipes"
+    acceptor: Any = "acceptor"
+    pages: Any = opened.follow(transport, acceptor, {"hold": True})
+    assert begun == [pages] == [opened.pages]
+    assert pages.given[:3] == ("pipes", "acceptor", {"hold": True})
+    assert opened.may_bring_more()
+    opened.end()
+    assert not opened.may_bring_more()

@@ -308,6 +308,36 @@ def test_that_a_page_talks_to_the_session_until_it_is_closed(*, is_gone: bool) -
     assert len(connections) == 1
 
 
+def test_that_one_host_and_at_most_one_origin_are_checked() -> None:
+    def asked(path: str, **headers: list[str]) -> object:
+        headers = {"Host": ["localhost:80"], "Origin": [], **headers}
+        request = SimpleNamespace(path=path, headers=SimpleNamespace(get_all=headers.get))
+        return listening._refusal(connection, request)
+
+    def respond(status: int, text: str) -> object:
+        return SimpleNamespace(status=int(status), text=text, headers={"Content-Type": "text"})
+
+    listening = _listening()
+    listening._origins = frozenset({"null"})
+    connection = SimpleNamespace(respond=respond)
+    for headers, is_refused in (
+        ({}, False),
+        ({"Host": []}, True),
+        ({"Host": ["localhost", "localhost"]}, True),
+        ({"Host": ["[::1]:65535"]}, False),
+        ({"Origin": ["null"]}, False),
+        ({"Origin": ["https://localhost"]}, False),
+        ({"Origin": ["https://example.org"]}, True),
+        ({"Origin": ["null", "null"]}, True),
+    ):
+        refused: Any = asked("/", **headers)
+        assert (refused is not None) is is_refused, headers
+        assert refused is None or refused.status == 403
+    script: Any = asked("/probe.js")
+    assert (script.status, script.text) == (200, PROBE.read_text(encoding="utf-8"))
+    assert script.headers == {"Content-Type": "text/javascript; charset=utf-8"}
+
+
 def test_that_a_stranger_has_a_place_until_it_is_known_or_gone() -> None:
     listening = _listening()
     served: list[object] = []
