@@ -111,7 +111,6 @@ class EventSorter:
             found.append(rows[:end])
             if end < len(rows):
                 queue.appendleft(rows[end:])
-                break
         return found
 
     def _correct_instants(self, rows: Rows) -> None:

@@ -74,9 +74,9 @@ class Translation:
         self.unusable: Counter[int] = Counter()  # How many events were refused, by kind
         self._intern = intern
         self._base = index << NUMBER_BITS
-        # The numbers of each text reduced to one line, and of the whole text.
-        self._texts = np.zeros((2, 1), np.int64)
         self._text_count = 1
+        # The numbers of each text reduced to one line, and of the whole text.
+        self._texts = np.zeros((2, self._text_count), np.int64)
         self._characters = 0
         self._top_clocks: set[int] = set()
 
@@ -99,7 +99,7 @@ class Translation:
         if not 0 < first <= self._text_count or end > _MOST_TEXTS:
             return False
         if end > (size := self._texts.shape[1]):
-            self._texts = np.pad(self._texts, ((0, 0), (0, max(end, 2 * size) - size)))
+            self._texts = np.pad(self._texts, ((0, 0), (0, max(end - size, size))))
         for number, text in enumerate(texts, first):
             self._characters += len(text)
             kept = text if self._characters <= _MOST_CHARACTERS else _TOO_MANY

@@ -43,7 +43,7 @@ def running_programs() -> Iterator[RunningProgram]:
         elif "TIMELINE_PROBE_CONNECT" in each.environment():
             reason = "it was launched by an inspector"
         else:
-            reason = _why_not(each)
+            reason = (why_not_node if _is_node(each) else late_python.why_not)(each)
         yield RunningProgram(each, runtime.text, is_listening, reason)
 
 
@@ -62,15 +62,12 @@ def door_of_process(pid: int, grant: Grant = "full") -> Door:
     found = process_of(pid)
     if (listening := listening_door(pid)) is not None:
         return listening
-    runtime = found.runtime()
-    is_node = runtime is not None and runtime.language == "node"
-    return LateNode(pid, grant) if is_node else late_python.LatePython(pid, grant)
+    return LateNode(pid, grant) if _is_node(found) else late_python.LatePython(pid, grant)
 
 
-def _why_not(each: Process) -> str:
+def _is_node(each: Process) -> bool:
     runtime = each.runtime()
-    is_node = runtime is not None and runtime.language == "node"
-    return why_not_node(each) if is_node else late_python.why_not(each)
+    return runtime is not None and runtime.language == "node"
 
 
 def _is_listening(pid: int) -> bool:
