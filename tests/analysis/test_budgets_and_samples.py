@@ -115,7 +115,7 @@ def test_that_a_loop_has_the_budget_it_asks_for() -> None:
 
 def test_that_a_loop_that_asks_for_nothing_has_the_budget_of_its_usual_frame() -> None:
     rate = Fraction(60)
-    usual = program(*frames(0, *[9] * 16, *[5] * 14), kind=LoopKind.DRAWS_FRAMES)
+    usual = program(*frames(0, *[9] * 15, *[5] * 14, 9), kind=LoopKind.DRAWS_FRAMES)
     assert target_rate(usual, rate) == rate
     assert loop_budget(usual, rate, waits=False) == FrameBudget(9 * MS, origin=USUAL_FRAME)
     assert loop_budget(usual, rate, waits=False, of="interval_ns").budget_ns == 18 * MS

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
+from inspector.analysis.statistics import runs as runs_compared
 from inspector.analysis.statistics.active_times import (
     Bound,
     Part,
@@ -85,19 +88,20 @@ def test_that_input_lag_does_not_reach_from_run_to_run() -> None:
 
 
 def test_that_statistics_of_active_times_are_of_those_that_are_known() -> None:
-    busy = np.array([5.0, np.nan, 0.0, 10.0, -3.0, 20.0])
-    found = TimeSeries(np.full(6, 30.0), facts=FrameFacts(columns=lambda _names: [None, busy, *()]))
+    busy = np.array([5.0, np.nan, 0.0, 10.0, -3.0, 20.0, 0.5])
+    found = TimeSeries(np.full(7, 30.0), facts=FrameFacts(columns=lambda _names: [None, busy, *()]))
 
     assert active_times(Part.GPU, found) is None
     times = active_times(Part.CPU, found)
     assert times is not None
-    assert times.tolist() == [0.0, 5.0, 10.0, 20.0]
-    # Type 8: place (4 + 1/3) 0.5 + 1/3 = 2.5 among 50, 100, 200 and ∞ per second.
-    assert active_rate_quantile(Part.CPU, 0.5, found) == pytest.approx(150)
+    assert times.tolist() == [0.0, 0.5, 5.0, 10.0, 20.0]
+    # Type 8: places (5 + 1/3) q + 1/3, 3 and 3.53, among 50, 100, 200, 2,000 and ∞ per second.
+    assert active_rate_quantile(Part.CPU, 0.5, found) == pytest.approx(200)
+    assert active_rate_quantile(Part.CPU, 0.6, found) == pytest.approx(1_160)
     assert active_rate_quantile(Part.CPU, 0.01, found) == 50
     assert active_rate_quantile(Part.CPU, 0.99, found) is None
     assert active_low(Part.CPU, 0.01, found) == 50
-    assert active_low(Part.CPU, 0.5, found) == pytest.approx(1000 / 15)
+    assert active_low(Part.CPU, 0.5, found) == pytest.approx(1000 / (35 / 3))
     assert active_rate_quantile(Part.GPU, 0.5, found) is None
     assert active_low(Part.GPU, 0.5, found) is None
 
@@ -170,6 +174,11 @@ def test_that_columns_that_all_runs_have_are_compared_by_their_unit() -> None:
     few = column("Power", "W", 1, 2, are_frames=False)
     titles = {each.what for each in column_changes([[few]], [[few]], done.append, 1)}
     assert titles == {"Mean by time", "P95"}
+    nothing, some = column("Load", "%", 0, 0, 0, 0), column("Load", "%", 1, 1, 1, 1)
+    from_nothing = column_changes([[nothing]], [[some]], done.append, 1)
+    assert {(each.change.before, each.change.share) for each in from_nothing} == {(0, None)}
+    to_nothing = column_changes([[some]], [[nothing]], done.append, 1)
+    assert {each.change.share for each in to_nothing} == {-1}
 
 
 def run(name: str, mean_ms: float, count: int = 60, seed: int = 1) -> ComparedRun:
@@ -265,11 +274,16 @@ def test_that_frames_of_enough_different_times_are_recognised_in_another_run(
 
 @pytest.mark.parametrize(
     ("with_columns", "shares"),
-    [(False, [0.8, 0.9]), (True, [0.4, 0.4 + 0.4 / 2, 0.8, 0.9])],
+    [(False, [0.4, 0.8, 0.9]), (True, [0.2, 0.4, 0.4 + 0.4 / 2, 0.8, 0.9])],
 )
 def test_that_a_comparison_says_how_much_of_it_is_done(
-    *, with_columns: bool, shares: list[float]
+    monkeypatch: pytest.MonkeyPatch, *, with_columns: bool, shares: list[float]
 ) -> None:
+    def half(*_runs: object, on_progress: Callable[[float], None], **_how: object) -> Comparison:
+        on_progress(0.5)
+        return Comparison((), frozenset(), "")
+
+    monkeypatch.setattr(runs_compared, "comparison", half)
     done: list[float] = []
     calls = SessionCalls({("root", ""): CallSamples(), ("root", "wave"): CallSamples()}, 1.0)
     columns = [column("GPU", "%", 1, 2), column("CPU", "%", 3, 4)]
