@@ -267,3 +267,115 @@ def test_that_a_watch_without_calls_rests_until_one_begins() -> None:
         assert not watch.is_resting
     finally:
         watch.stop()
+
+
+ENGINE, HOST, LIBRARY = (
+    f"{running_code_module._ENGINE}clocks/clock.py",
+    running_code_module._HOSTS[0] + "window.py",
+    f"{running_code_module._STANDARD_LIBRARY}/functools.py",
+)
+
+
+def stack(*frames: tuple[str, str, int] | tuple[str, str, int, dict[str, object]]) -> Any:  # noqa: ANN401 - a frame
+    """Return the innermost of stand-ins for frames: file, function, line and local names."""
+    found = None
+    for file, function, line, *names in reversed(frames):
+        code = SimpleNamespace(co_filename=file, co_name=function)
+        found = SimpleNamespace(
+            f_code=code, f_lineno=line, f_back=found, f_locals=names[0] if names else {}
+        )
+    return found
+
+
+def asked_of(*frames: Any) -> RunningCode | None:  # noqa: ANN401 - as above
+    return running_code(stack(*frames))
+
+
+@pytest.fixture
+def _callbacks_in_locals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a frame of the engine call what its local name “calls” says."""
+    monkeypatch.setattr(
+        running_code_module, "_callback_called", lambda frame: frame.f_locals.get("calls")
+    )
+
+
+@pytest.mark.usefixtures("_callbacks_in_locals")
+def test_that_users_code_is_looked_for_below_the_engine_and_above_the_host() -> None:
+    timer = SimpleNamespace(name="boss")
+    fires = (ENGINE, "fire", 9, {"timer": timer})
+    spawn, helper = ("/me/game.py", "spawn", 5), ("/me/helper.py", "help", 7)
+
+    def told(*frames: Any) -> tuple[str, bool]:  # noqa: ANN401 - as above
+        code = asked_of(*frames)
+        assert code is not None
+        assert code.is_python
+        return code.text(3), code.is_innermost
+
+    boss = "“boss” in game.py has been running for 3 s, at line "
+    assert told(spawn, fires) == (f"{boss}5.", True)
+    assert told(helper, spawn, fires) == (f"{boss}7 of helper.py.", True)
+    assert told((LIBRARY, "reduce", 1), spawn, fires) == (f"{boss}5.", True)
+    assert told(("<string>", "x", 1), spawn, fires) == (f"{boss}5.", True)
+    site = "/me/site-packages/lib.py"
+    assert told((site, "x", 1), spawn, fires) == (f"{boss}5.", True)
+    # Without a timer it is the function; code that has called the engine is not interrupted.
+    assert told((ENGINE, "add", 1), spawn, (ENGINE, "run", 2)) == (
+        "“spawn” in game.py has been running for 3 s, at line 5.",
+        False,
+    )
+    assert told((ENGINE, "add", 1), (ENGINE, "on", 2, {"calls": print}), spawn, fires)[1] is False
+    assert told(spawn, (HOST, "main", 1, {"timer": timer}))[0].startswith("“boss” in game.py")
+    assert told(spawn)[0].startswith("“spawn” in game.py")
+    for nothing in (
+        (),
+        ((LIBRARY, "reduce", 1), fires),
+        ((ENGINE, "add", 1), (HOST, "x", 1), spawn),
+    ):
+        assert asked_of(*nothing) is None
+
+
+@pytest.mark.usefixtures("_callbacks_in_locals")
+def test_that_a_scene_is_told_by_its_own_code_and_by_build(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module = asked_of(("/me/game.py", "<module>", 5), (ENGINE, "load", 1))
+    build = asked_of(("/me/game.py", "build", 5), (ENGINE, "build", 1))
+    fired = asked_of(("/me/game.py", "build", 5), (ENGINE, "fire", 1, {"timer": object()}))
+    assert module is not None
+    assert build is not None
+    assert fired is not None
+    assert (module.what, module.module) == (
+        "game.py has been running its own code",
+        Path("/me/game.py"),
+    )
+    assert (build.what, build.module) == ("build(stage) in game.py has been running", None)
+    assert fired.what == "“build” in game.py has been running"
+    # Installed from a wheel, the built-in scenes lie inside the package.
+    monkeypatch.setattr(running_code_module, "_SCENES", f"{running_code_module._ENGINE}scenes/")
+    inside = (f"{running_code_module._ENGINE}scenes/orbit.py", "spin", 5)
+    assert asked_of(inside, (ENGINE, "run", 1)) is not None
+
+
+@pytest.mark.usefixtures("_callbacks_in_locals")
+def test_that_a_callback_that_is_no_python_code_is_told_with_its_timer() -> None:
+    timer = SimpleNamespace(
+        name="nap", order=4, site=SimpleNamespace(text="/me/game.py:7 in build")
+    )
+    bare = asked_of((ENGINE, "fire", 1, {"calls": print}))
+    known = asked_of((ENGINE, "fire", 1, {"calls": print, "timer": timer}))
+    unnamed = asked_of(
+        (ENGINE, "fire", 1, {"calls": print, "timer": SimpleNamespace(name="", site=None)})
+    )
+    assert bare is not None
+    assert known is not None
+    assert unnamed is not None
+    assert (bare.what, bare.place) == ("“print” has been running", "in print")
+    assert (known.what, known.place) == (
+        "“nap” has been running",
+        "in print, set at line 7 of game.py",
+    )
+    assert (unnamed.what, unnamed.place) == ("“print” has been running", "in print")
+    assert (bare.is_python, bare.is_innermost) == (False, True)
+    assert isinstance(known.call, tuple)
+    assert isinstance(bare.call, tuple)
+    assert (known.call[1], bare.call[1]) == (4, 0)
