@@ -46,8 +46,8 @@ _EXCERPT_LINES = 3
 #: Most characters shown of a line or a message.
 _MOST_SHOWN = 400
 #: The largest scene file in bytes; compiling it takes many times as much memory.
-_LARGEST_BYTES = 64 * 1024 * 1024
-_SCENE_NUMBERS = count(1)
+_LARGEST_BYTES = 64 << 20
+_SCENE_NUMBERS = count()
 #: Threshold of Python's garbage collector during ``build``; an unusual number, so that a threshold
 #: that the scene sets can be told from it.
 _BUILD_THRESHOLD: Final = 1_500_007

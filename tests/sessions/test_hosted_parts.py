@@ -24,7 +24,7 @@ from inspector.sessions.breakpoints.breakpoints import BreakpointHit
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.interval_meter import KnownShares
 from inspector.sessions.replay.journal import CommandPlace
-from inspector.sessions.session import SessionPhase
+from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.vocabulary import Reading
 
 AT_ONCE, BEFORE, END = CommandPlace.AT_ONCE, CommandPlace.BEFORE_FRAME, CommandPlace.WAKE_END
@@ -239,7 +239,8 @@ def test_that_what_replaces_the_run_is_not_applied_to_it(monkeypatch: pytest.Mon
 def test_that_where_a_scene_stands_is_told_by_what_holds_it() -> None:
     stand = Stand()
     told = stand.session._stopped_status
-    assert (told("5 s").phase, told("5 s").message) == (SessionPhase.HELD, "Held at 5 s.")
+    assert told("5 s") == SessionStatus(SessionPhase.HELD, "Held at 5 s.")
+    assert (told("5 s").breakpoint, told("5 s").detail) == (0, "")
 
     stand.run.broken_by = BreakpointHit(6, BreakAction.HOLD, 5, 0, 1_234, 0, "boss fired")
     hit = told("5 s")

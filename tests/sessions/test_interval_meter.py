@@ -1,8 +1,10 @@
 """Where the time between two frames goes: shares that sum to it, and what each of them means."""
 
 import gc
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from time import perf_counter_ns, thread_time_ns
 from types import SimpleNamespace
 from typing import Any
 
@@ -240,6 +242,13 @@ def test_that_shares_that_are_too_long_by_a_nanosecond_are_cut() -> None:
     assert fitted([10, 0, 0, 0, 1], 10) == [10, 0, 0, 0, 0]
     assert fitted([3, 3, 3, 3, 3], 8) == [3, 2, 3, 0, 0]
     assert fitted([3, 3, 3, 3, 3], 15) == [3, 3, 3, 3, 3]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the clock is too coarse there")
+def test_that_processor_time_is_that_of_the_thread() -> None:
+    meter = IntervalMeter(perf_counter_ns)
+    meter.close()
+    assert meter._processor_clock is thread_time_ns
 
 
 def test_that_without_a_clock_of_the_processor_all_but_waiting_is_work() -> None:

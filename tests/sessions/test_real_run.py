@@ -76,6 +76,7 @@ def test_that_a_duration_is_run_in_slices() -> None:
     assert done == [50 / 120, 100 / 120, 1.0, 1.0]
     assert (outcome.frames, outcome.session_ns, outcome.is_complete) == (3, 120_000_000, True)
     assert outcome.took_ns > 0
+    assert (outcome.heaviest_frame, outcome.heaviest_ns, outcome.began_ns) == (0, 0, 0)
     odd = Played()
     _run(odd, duration_ns=50_000_001)
     assert odd.runs_for_ns == [50_000_000, 1]

@@ -103,10 +103,8 @@ def test_that_the_loop_whose_frames_are_shown_is_chosen(tmp_path: Path) -> None:
     log.append((1, FRAME_BEGAN, game, 0, 1))
     log.append((9, FRAME_ENDED, game, 5, 2))
     session = RecordedSession(record(log, tmp_path / "a.tlrec"))
-    assert [(each.clock_id, each.name) for each in session.loops] == [
-        (game, "game"),
-        (sound, "sound"),
-    ]
+    loops = [(game, "game", 1), (sound, "sound", 0)]
+    assert [(each.clock_id, each.name, each.frames) for each in session.loops] == loops
     assert (session.frames_of, len(session.timeline.frames), session.refresh()) == (
         game,
         1,
@@ -119,6 +117,8 @@ def test_that_the_loop_whose_frames_are_shown_is_chosen(tmp_path: Path) -> None:
     assert session.choose_loop(sound) == ""
 
     assert (session.frames_of, len(session.timeline.frames)) == (sound, 0)
+    assert [(each.clock_id, each.name, each.frames) for each in session.loops] == loops
+    assert (session.driven_clock(mute), session.driven_clock(0)) == (mute, tree.root.id)
     assert session.refresh() == session.log.end
     session.close()
     assert session.choose_loop(game) == ""

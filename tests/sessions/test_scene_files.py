@@ -12,7 +12,7 @@ import pytest
 
 import inspector
 from inspector.clocks.failures import UserInterruptError
-from inspector.errors import SceneError
+from inspector.errors import SceneError, UnreadableFileError
 from inspector.resources import resource_path
 from inspector.sessions import scene as module
 from inspector.sessions.scene import (
@@ -108,6 +108,21 @@ def test_that_a_line_is_shown_among_its_neighbours(
     assert at == shown_line
     assert all(each.startswith("  ") for each in shown if each != at)
     assert _excerpt(path, None) == ""
+
+
+def test_that_a_scene_of_more_than_64_mb_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+
+    def read_whole(*of: object) -> bytes:
+        asked.append(of)
+        raise UnreadableFileError("it is too large")
+
+    monkeypatch.setattr(module, "read_whole", read_whole)
+    with pytest.raises(SceneError, match="it is too large"):
+        load_scene(tmp_path / "game.py")
+    assert asked == [(tmp_path / "game.py", 67_108_864, "a scene")]
 
 
 def test_that_a_long_line_is_cut(tmp_path: Path) -> None:

@@ -134,6 +134,22 @@ def test_that_a_reading_during_a_step_waits_for_its_end(session: HostedSession) 
     assert events_of(session, READING)[-1][4] == 3
 
 
+def test_that_an_error_that_escapes_from_a_step_has_ended_it(session: HostedSession) -> None:
+    run: Any = session._run
+
+    def steps() -> Iterator[None]:
+        assert run.is_in_callback
+        yield
+        raise KeyboardInterrupt
+
+    run._step = steps()
+    run.step_on(0)
+    assert (run.is_in_step, run.is_in_callback) == (True, False)
+    with pytest.raises(KeyboardInterrupt):
+        run.step_on(None)
+    assert (run.is_in_step, run.is_in_callback) == (False, False)
+
+
 @pytest.mark.parametrize(
     ("is_running", "ahead_ns", "present_ns"),
     [(True, 7, 107), (True, 10**9, 250_000_100), (False, 7, 100)],
