@@ -127,19 +127,19 @@ def test_that_little_is_gathered_and_much_is_not(
 
 @pytest.mark.parametrize(
     ("written", "due_ns", "commits"),
-    [(9, NOW_NS + 1, False), (10, NOW_NS + 1, True), (0, NOW_NS, True)],
+    [(14, NOW_NS + 1, False), (15, NOW_NS + 1, True), (5, NOW_NS, True)],
 )
 def test_that_much_or_what_is_due_is_committed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: int, due_ns: int, *, commits: bool
 ) -> None:
     monkeypatch.setattr(module, "_COMMITTED_AT_ONCE", 12)
     recorder, file = started(tmp_path), File()
-    recorder._written, recorder._due_ns = written, due_ns
+    recorder._written, recorder._due_ns, recorder.committed = written, due_ns, 5
 
     recorder._add(cast("RecordingFile", file), mark(1) * 2)
 
     assert [each[0] for each in file.taken()] == ["add_numbers", *["commit"] * commits]
-    assert recorder.committed == (written + 2) * commits
+    assert recorder.committed == (written + 2 if commits else 5)
     assert recorder._due_ns == (NOW_NS + module.COMMIT_NS if commits else due_ns)
     assert (recorder.picture_bytes, recorder.picture_frames) == ((7, 8) if commits else (0, 0))
 
@@ -249,6 +249,11 @@ def test_that_a_recording_is_finished_once_and_takes_nothing_more(tmp_path: Path
     recorder.add_picture(1, b"one")
 
     assert (recorder.is_recording, recorder.events, recorder._is_hurried) == (False, 1, True)
+    # A thread that waits for more is woken in any case.
+    idle = RecordingWriter(tmp_path / "idle.tlrec", EventLog())
+    idle.start()
+    idle.finish()
+    assert (idle._has_some.is_set(), idle._has_enough.is_set()) == (True, True)
     assert recorder._has_some.is_set()
     assert recorder._has_enough.is_set()
     recorder._due_ns = NOW_NS + 1
@@ -280,3 +285,61 @@ def test_that_an_error_ends_a_recording_with_a_sentence_and_leaves_nothing_that_
             said = disk_problem(recorder.path, error)
         assert recorder.problem == said
         recorder.path.unlink(missing_ok=True)
+
+
+def test_that_what_is_little_is_committed_when_it_is_due_or_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder, file, now_ns = started(tmp_path), File(), NOW_NS
+    monkeypatch.setattr(module, "monotonic_ns", lambda: now_ns)
+    monkeypatch.setattr(module, "COMMIT_NS", NS_PER_SECOND)
+
+    class Signal:
+        def __init__(self, name: str, steps: list[Callable[[], object]]) -> None:
+            self.name, self.steps = name, steps
+
+        def wait(self, timeout_s: float | None = None) -> None:
+            file.done.append((self.name, timeout_s))
+            self.steps.pop(0)()
+
+        def clear(self) -> None:
+            file.done.append((self.name, "clear"))
+
+        def set(self) -> None:
+            pass
+
+    def after(seconds: float, *numbers: int) -> Callable[[], object]:
+        """Let time pass, and something come."""
+
+        def step() -> None:
+            nonlocal now_ns
+            now_ns += round(seconds * NS_PER_SECOND)
+            recorder._portions.extend(_Portion([mark(number)], [], None) for number in numbers)
+
+        return step
+
+    def hurry() -> None:
+        recorder._is_hurried = True
+
+    def stop() -> None:
+        recorder._is_stopped = True
+
+    some = [after(0, 1), after(5, 2), after(5, 4), after(5, 5)]
+    enough = [after(0), after(0.25, 3), after(0.75), hurry, stop]
+    recorder._has_some = cast("Any", Signal("some", some))
+    recorder._has_enough = cast("Any", Signal("enough", enough))
+
+    recorder._write_portions(cast("RecordingFile", file))
+
+    assert [each for each in file.taken() if each != ("add_numbers", [])] == [
+        # The first does not wait.
+        *[("some", None), ("enough", 0), ("enough", "clear"), ("some", "clear")],
+        *[("add_numbers", mark(1)), ("commit",), ("commit",)],
+        *[("some", None), ("enough", 1), ("enough", "clear"), ("add_numbers", mark(2) + mark(3))],
+        *[("enough", 0.75), ("enough", "clear"), ("some", "clear"), ("commit",), ("commit",)],
+        *[("some", None), ("enough", 1), ("enough", "clear"), ("some", "clear")],
+        *[("add_numbers", mark(4)), ("commit",)],
+        *[("some", None), ("enough", 1), ("enough", "clear"), ("some", "clear")],
+        *[("add_numbers", mark(5)), ("commit",)],
+    ]
+    assert (some, enough, recorder._is_hurried) == ([], [], False)
