@@ -34,7 +34,13 @@ def found_in(
     """Return the places of ascending instants in a column that has few values between them."""
     first = bisect_left(column, int(instants_ns[0]))
     last = bisect_right(column, int(instants_ns[-1]))
-    return first + view_of(column)[first:last].searchsorted(instants_ns, side)
+    between = view_of(column)[first:last]
+    if len(between) > len(instants_ns) // 2:
+        return first + between.searchsorted(instants_ns, side)
+    # Finding each value among the instants takes less time than finding the instants.
+    behind = instants_ns.searchsorted(between, "right" if side == "left" else "left")
+    counts: NDArray[np.int64] = np.bincount(behind, minlength=len(instants_ns) + 1)
+    return first + counts[:-1].cumsum()
 
 
 class Instants:
