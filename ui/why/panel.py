@@ -60,6 +60,8 @@ class WhyPanel(QWidget):
         self._of_firing: Told | None = None
         self.title = ""
         self._head: list[DetailRow] = []
+        # What is said above the answer, None to say it again
+        self._named: tuple[DetailRow | None, DetailRow | None] | None = None
         # What kind of thing it is, and where; above its name
         self.about = LinkedLabel(caption="About")
         self.title_label = plain_label(wraps=True)
@@ -173,14 +175,11 @@ class WhyPanel(QWidget):
     def _set_head(self, head: list[DetailRow]) -> None:
         self._head = head
         of_kind = {row.kind: row for row in head}
-        kind, name = of_kind.get(RowKind.ABOUT), of_kind.get(RowKind.HEADING)
-        self.title = "" if name is None else name.text
-        self.title_label.setText(breakable(self.title))
-        self.title_label.setVisible(bool(self.title))
-        pieces = [] if kind is None else [Piece(_about_text(kind).removesuffix(kind.text))]
-        pieces += [] if kind is None else self.grid.pieces(kind)
-        self.about.set_pieces(pieces, self._theme.color(ColorRole.MUTED))
-        self.about.setVisible(kind is not None)
+        named = of_kind.get(RowKind.ABOUT), of_kind.get(RowKind.HEADING)
+        # Not with each number in the answer.
+        if named != self._named:
+            self._named = named
+            self._set_name(*named)
         said = of_kind.get(RowKind.ANSWER)
         self.answer.set_text("" if said is None else said.text)
         self._answer_place.fit()
@@ -188,6 +187,15 @@ class WhyPanel(QWidget):
         if QAccessible.isActive() and not self._area.hasFocus():
             # What is read when the keyboard comes here, not with each change of a number.
             self._area.setAccessibleDescription(f"{self.title}. {self.answer.text()}")
+
+    def _set_name(self, kind: DetailRow | None, name: DetailRow | None) -> None:
+        self.title = "" if name is None else name.text
+        self.title_label.setText(breakable(self.title))
+        self.title_label.setVisible(bool(self.title))
+        pieces = [] if kind is None else [Piece(_about_text(kind).removesuffix(kind.text))]
+        pieces += [] if kind is None else self.grid.pieces(kind)
+        self.about.set_pieces(pieces, self._theme.color(ColorRole.MUTED))
+        self.about.setVisible(kind is not None)
 
     def _read_on(self) -> None:
         """Read what explains, a part in each turn, then show it."""
@@ -346,6 +354,7 @@ class WhyPanel(QWidget):
     def _apply_theme(self) -> None:
         self.grid.set_theme(self._theme)
         color_text(self.about, self._theme.color(ColorRole.MUTED))
+        self._named = None
         self._set_head(self._head)
         self._build([shown.row for shown in self._shown])
         self.refresh()

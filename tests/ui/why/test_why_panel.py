@@ -693,6 +693,22 @@ def test_that_the_last_change_is_told_as_what_was_done(
     assert said in stand.lines()
 
 
+def test_that_the_name_is_set_again_only_where_it_changes(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand.run_to_ms(100)
+    answer, names = stand.panel.answer.text(), list[object]()
+    monkeypatch.setattr(stand.panel.about, "set_pieces", lambda *told: names.append(told))
+
+    stand.session.root.set_timeout(10, print, name="late")
+    stand.run_to_ms(200)
+    assert stand.panel.answer.text() != answer
+    assert not names
+
+    stand.bridge.select(Selection.clock(stand.game.id))
+    assert names
+
+
 def test_that_counts_of_a_recording_are_of_all_of_it_or_up_to_what_is_shown(stand: Stand) -> None:
     stand.run_to_ms(100)
     assert "So far" in stand.lines()
