@@ -55,16 +55,15 @@ from .timer_lists import next_rows
 _MOST_NEXT: Final = 9
 #: At most this many paused clocks are named for an instant of the past.
 _MOST_STOPPED: Final = 3
-#: The verbs with which commands begin, when they are told of: "You did: paused enemies".
+#: The verbs with which commands begin, when they are told of: "You did: paused enemies". Steps and
+#: rewinds may be cancelled before all of them was done.
 _DONE: Final = {
     **{verb: f"{verb}d" for verb in ("pause", "resume", "unschedule", "remove", "save", "fire")},
     **{verb: f"{verb}ed" for verb in ("record", "mark", "clear", "reload")},
     "run": "ran",
     "hold": "held",
-    "step": "stepped",
     "stop": "stopped",
     "make": "made",
-    "go": "went",
     "undo": "undid",
     "enable": "enabled",
     "disable": "disabled",

@@ -679,7 +679,7 @@ def test_that_the_transport_of_a_recording_is_told_as_past(stand: Stand) -> None
     ("text", "refusal", "said"),
     [
         ("mark “turn 2”", "", "You did\tmarked turn 2"),
-        ("step to the next timer", "", "You did\tstepped to the next timer"),
+        ("step to the next timer", "", "You did\tstep to the next timer"),
         ("set the rate of “game” to 2", "", "You did\tset the rate of game to 2"),
         ("pause “game”", "it is gone", "You asked to\tpause game, refused: it is gone"),
     ],
