@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +14,18 @@ from inspector.analysis.lateness.attribution import Cause
 from inspector.analysis.lateness.blocks import delayed_calls
 from inspector.analysis.lateness.words import block_evidence, block_text, delayed_text
 from inspector.events.history import LogHistory
-from inspector.vocabulary import NEVER, SAW_END, SAW_WAIT, TIMER_FIRED
+from inspector.formats.arrangement.clock_layout import ClockLayout, _Layer
+from inspector.formats.arrangement.lane_window import LaneWindow
+from inspector.formats.arrangement.sheet import Kind, Row, Sheet
+from inspector.tokens import COLORS
+from inspector.vocabulary import (
+    DELTA_CUT,
+    NEVER,
+    SAW_END,
+    SAW_FROM_HERE,
+    SAW_WAIT,
+    TIMER_FIRED,
+)
 from tests.analysis.test_lateness import (
     CRUNCH,
     DUE_NS,
@@ -153,6 +165,30 @@ def test_that_a_stretch_that_lasts_knows_the_calls_that_wait_so_far() -> None:
     (delayed,) = delayed_calls(history, block)
     assert (delayed.call.is_made, delayed.ns) == (False, 200 * MS)
     assert delayed_text([delayed]) == "delayed 1 call: tick by 200 ms"
+
+
+@pytest.mark.parametrize("most", [1, 4_096])
+def test_that_a_stretch_of_a_scene_ends_where_session_time_left_the_rest_out(most: int) -> None:
+    program, store = Program(), LaneStore()
+    store.most_at_once = most
+    for number in range(50):
+        program.sample(
+            *(*STACK, CRUNCH), until_ms=0, covers_ms=20, begins=not number, flags=SAW_FROM_HERE
+        )
+    (block,) = read(program, store).blocks.within(LOOP, 0, 1 << 62)
+    assert (when(block), block.took_ns) == ((0, 1_000), 1_000 * MS)
+    # Until that is known, it is not drawn beyond the present.
+    sheet, shown = Sheet(COLORS["light"]), LaneWindow(0, 2 * DUE_NS, 0, 1_000, DUE_NS + 250 * MS)
+    ClockLayout(sheet).clock(store, LOOP, shown, Row(0, 30))
+    (red,) = sheet._parts[_Layer.BLOCKED, Kind.RECTS, sheet.colors["red"]]
+    assert red[:, [0, 2]].tolist() == [[int(shown.x(DUE_NS)), int(shown.x(shown.present_ns)) - 1]]
+
+    for after_ms in (250, 3_000):
+        program.log.append((DUE_NS + after_ms * MS, DELTA_CUT, 0, 750 * MS, 0))
+        (block,) = read(program, store).blocks.within(LOOP, 0, 1 << 62)
+        assert (when(block), block.took_ns) == ((0, 250), 1_000 * MS)
+        assert [block] == blocks_of(program)
+    assert block_text(block) == "blocked by crunch() 1.00 s (server.py:4)"
 
 
 def test_that_what_is_over_costs_no_samples() -> None:

@@ -171,6 +171,7 @@ class LaneStore:
         self._lane(LaneKind.BOOKMARKS, 0, "Bookmarks")
         samples = self.blocks.samples
         self._fold = handlers_of(self) | handlers_of(self.clocks) | handlers_of(samples)
+        self._fold |= handlers_of(self.blocks)
 
     @property
     def version(self) -> int:

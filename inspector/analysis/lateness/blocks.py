@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from inspector.analysis.lateness.attribution import BLOCKING, Cause, Culprit, attribute, own_places
 from inspector.analysis.lateness.late_calls import LateCall, late_firings, waiting_calls
@@ -45,10 +45,11 @@ class Block(Struct, frozen=True):
     stack: tuple[str, ...]  # The commonest stack, outermost first
     lasts: bool  # Whether the turn was not over yet
     starved_ns: int = 0  # How long the thread was ready, but had no processor
+    left_out_ns: int = 0  # How much longer it took than session time, which leaves long stalls out
 
     @property
     def took_ns(self) -> int:
-        return self.end_ns - self.begin_ns
+        return self.end_ns - self.begin_ns + self.left_out_ns
 
 
 class DelayedCall(Struct, frozen=True):
@@ -73,6 +74,22 @@ class Blocks:
         self._seen: dict[int, tuple[int, bool]] = {}
         #: By loop: how many of the kept samples belong to settled turns.
         self._done: defaultdict[int, int] = defaultdict(int)
+        self._cuts: list[int] = []  # Instants before which session time left something out
+
+    def _on_delta_cut(self, at_ns: int, _subject: int, _cut_ns: int, _b: int) -> None:
+        self._cuts.append(at_ns)
+        for clock_id, latest in self._latest.items():
+            if latest and self.samples.by_clock[clock_id][-1].is_told_later:
+                latest[:] = map(self._without_left_out, latest)
+                self.version += 1
+
+    def _without_left_out(self, block: Block) -> Block:
+        """Return a stretch of a scene as it was in session time."""
+        place = bisect_right(self._cuts, block.begin_ns)
+        if place == len(self._cuts) or self._cuts[place] >= block.end_ns:
+            return block
+        left_out_ns = block.end_ns - self._cuts[place]
+        return structs.replace(block, end_ns=self._cuts[place], left_out_ns=left_out_ns)
 
     def within(self, clock_id: int, low_ns: float, high_ns: float) -> list[Block]:
         """Return the stretches of a loop that overlap a stretch of session time, in order.
@@ -189,22 +206,21 @@ class Blocks:
             starved_ns = sum(s.ns for s in lateness.shares if s.cause is Cause.PROCESSOR)
             if share.ns < _MOST_OF * (last_ns - first_ns - starved_ns):
                 continue
-            found.append(
-                Block(
-                    clock_id,
-                    first_ns,
-                    last_ns,
-                    share.cause,
-                    share.culprit,
-                    share.name,
-                    share.ns,
-                    share.samples,
-                    max(lateness.samples, share.samples),
-                    share.stack,
-                    lasts and last_ns == end_ns,
-                    starved_ns,
-                )
+            block = Block(
+                clock_id,
+                first_ns,
+                last_ns,
+                share.cause,
+                share.culprit,
+                share.name,
+                share.ns,
+                share.samples,
+                max(lateness.samples, share.samples),
+                share.stack,
+                lasts and last_ns == end_ns,
+                starved_ns,
             )
+            found.append(self._without_left_out(block) if mine[-1].is_told_later else block)
         return found
 
 

@@ -286,7 +286,9 @@ class ClockLayout:
         end_ns = min(window.high, window.present_ns)
         for block in store.blocks.within(number, window.low, end_ns):
             x0 = min(max(int(window.x(block.begin_ns)), window.left), right)
-            x1 = min(max(int(window.x(block.end_ns)), x0 + 1), right)
+            # Of a scene, it is told before session time has come that far.
+            until_ns = min(block.end_ns, window.present_ns)
+            x1 = min(max(int(window.x(until_ns)), x0 + 1), right)
             sheet.rect(
                 _Layer.BLOCKED, sheet.colors["red"], (x0, inner.top, max(x1, x0 + 1), inner.bottom)
             )
