@@ -263,6 +263,17 @@ def test_that_tabs_say_how_many_timers_wait_and_what_was_changed(shell: Shell) -
     assert re.fullmatch(r"Timers \d+, \d+ wait", tabs(shell).text_of("timer_queue"))
     assert tabs(shell).text_of("interventions") == "History 1"
 
+    # What they say is that of the instant that is looked back at, also while time is held.
+    shell.trigger("run-or-hold")
+    shell.bridge.refresh_timer._timer.stop()
+    counts = shell.contents.badges.throttle
+    counts._last_chance.stop()
+    counts.is_waiting, counts.period_end_ns = False, 0
+    shell.bridge.set_playhead(1)
+    settle()
+    assert tabs(shell).text_of("interventions") == "History"
+    assert "wait" not in tabs(shell).text_of("timer_queue")
+
 
 def test_that_a_tab_keeps_its_width_while_its_number_changes(shell: Shell) -> None:
     widths = []

@@ -37,9 +37,10 @@ class Badges(QObject):
         self._watched: list[FindingsPanel | TimerQueuePanel] = []
         self._still = single_shot(self, self._await_turn, _STILL_MS)
         # At the pace of all texts: *Why* says the same number.
-        throttle = ThrottledRefresh(window, bridge.refresh_timer, self.refresh_counts)
-        throttle.follow()
-        self._panels.visibility_changed.connect(throttle.request)
+        self.throttle = ThrottledRefresh(window, bridge.refresh_timer, self.refresh_counts)
+        self.throttle.follow()
+        self._panels.visibility_changed.connect(self.throttle.request)
+        bridge.playhead_changed.connect(self.throttle.request)
         bridge.session_changed.connect(self._on_session_changed)
         bridge.status_changed.connect(self._on_status_changed)
         self.refresh_counts()
