@@ -178,9 +178,10 @@ class EventListPanel(TablePanel):
     @override
     def count_text(self) -> str:
         rows, model = self.model.rowCount(), self.model
-        parts = [f"{rows:,} shown" if rows < MAX_ROWS else f"newest {rows:,}"]
-        if model.hidden_count:
-            parts.append(f"{model.hidden_count:,} hidden")
+        parts = [super().count_text()]
+        if rows >= MAX_ROWS:
+            hidden = [f"{model.hidden_count:,} hidden"] if model.hidden_count else []
+            parts = [f"newest {rows:,}", *hidden]
         if model.lost_count:
             parts.append(f"{model.lost_count:,} lost")
         if not self.follow_button.isChecked() and model.waiting_count:

@@ -92,6 +92,10 @@ def test_that_a_filter_does_not_stop_the_list(stand: Stand) -> None:
     stand.mark(50)
 
     stand.panel.filter_rows("mark")
+    stand.panel.update_counts()
+    rows, hidden = stand.panel.model.rowCount(), stand.panel.model.hidden_count
+    assert hidden
+    assert stand.panel.count_label.text() == f"{rows:,} of {rows + hidden:,} shown"
 
     assert stand.panel.follow_button.isChecked()
     assert stand.is_at_end()
