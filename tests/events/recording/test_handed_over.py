@@ -12,11 +12,19 @@ from typing import Any, cast
 
 import pytest
 
+from inspector.errors import RecordingWriteError
 from inspector.events.annotations import Annotation
 from inspector.events.log import BYTES_PER_EVENT, EventLog
+from inspector.events.recording import open_recording
+from inspector.events.recording.live_files import is_written_here
 from inspector.events.recording.writing import writer as module
 from inspector.events.recording.writing.file import RecordingFile
-from inspector.events.recording.writing.writer import RecordingWriter, _Portion, disk_problem
+from inspector.events.recording.writing.writer import (
+    RecordingWriter,
+    _Portion,
+    disk_problem,
+    save_last,
+)
 from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_SECOND
 from inspector.vocabulary import CLOCK_ADDED, MARK
@@ -343,3 +351,35 @@ def test_that_what_is_little_is_committed_when_it_is_due_or_asked_for(
         *[("add_numbers", mark(5)), ("commit",)],
     ]
     assert (some, enough, recorder._is_hurried) == ([], [], False)
+
+
+def test_that_last_seconds_that_cannot_be_saved_say_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_values: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(RecordingFile, "add", fail)
+    log = EventLog()
+    log.append((5, MARK, 0, 0, 0))
+    path = tmp_path / "a.tlrec"
+
+    with pytest.raises(RecordingWriteError, match=r"The disk is full: a\.tlrec ends here\."):
+        save_last(log, path, 1)
+
+    assert not is_written_here(path)
+
+
+@pytest.mark.parametrize(("seconds", "first"), [(2.0, 0), (1.5, 2), (1.0, 3), (0.25, 3), (9.0, 0)])
+def test_that_the_last_seconds_begin_behind_all_that_happened_at_their_first_instant(
+    tmp_path: Path, seconds: float, first: int
+) -> None:
+    log = EventLog()
+    for at_ns in (0, NS_PER_SECOND // 2, NS_PER_SECOND, 2 * NS_PER_SECOND):
+        log.append((at_ns, MARK, 0, 0, 0))
+
+    count = save_last(log, tmp_path / "a.tlrec", seconds)
+
+    past = open_recording(tmp_path / "a.tlrec")
+    assert (past.first, past.end, count) == (first, 4, 4 - first)
+    assert len(past.state_before(4).marks) == 4

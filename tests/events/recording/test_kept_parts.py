@@ -6,9 +6,11 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 
+from inspector.events.blocks.packed_columns import pack
 from inspector.events.log import EventLog
 from inspector.events.recording import Recording, open_recording
 from inspector.events.recording.reading import recording as module
@@ -16,6 +18,7 @@ from inspector.events.recording.reading.opening import OpenFile
 from inspector.events.recording.writing import file as writing
 from inspector.timebase import MAX_NS
 from inspector.vocabulary import CLOCK_ADDED, COMMAND, COMMAND_FORM, MARK, TIMER_ADDED
+from tests.events.event_blocks import block_of
 from tests.events.recording.recorded_worlds import record
 
 EVENTS, PORTION = 60, 10
@@ -236,3 +239,55 @@ def test_that_the_form_of_a_command_is_found_among_its_events(tmp_path: Path) ->
     assert [past._form_of(number) for number in (1, 2, 3)] == ["form 1", "form 2", ""]
     past._asked = {1: past.end, 2: -1, 3: 0, 4: 3}
     assert [past._form_of(number) for number in (1, 2, 3, 4)] == [""] * 4
+
+
+@pytest.mark.parametrize(("cursor", "is_damage"), [(69, False), (70, True), (59, True)])
+def test_that_events_far_behind_the_others_are_out_of_place(
+    path: Path, monkeypatch: pytest.MonkeyPatch, cursor: int, *, is_damage: bool
+) -> None:
+    monkeypatch.setattr(module, "_MOST_MISSING_EVENTS", 10)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        text = "INSERT INTO chunks SELECT ?, count, first_ns, last_ns, crc, data FROM chunks"
+        connection.execute(f"{text} WHERE first_cursor = 50", (cursor,))
+
+    past = open_recording(path)
+
+    assert past.end == (EVENTS if is_damage else cursor + PORTION)
+    said = f"(the events from {cursor} on are out of place)"
+    assert any(said in note for note in past.notes) == is_damage
+
+
+def test_that_events_that_make_no_sense_are_mended_whenever_they_are_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_KEPT_CHUNKS", 1)
+    events = open_recording(path).events(10, 20)
+    block = block_of([(*events[0][:3], 9_999, 0), *events[1:]])
+    data = pack(block)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        text = "UPDATE chunks SET data = ?, crc = ? WHERE first_cursor = 10"
+        connection.execute(text, (data, crc32(data)))
+
+    past = open_recording(path)
+
+    found = [past.events(start, start + 1)[0][3] for start in (10, 20, 10, 30, 10)]
+    unknown = len(past.strings) - 1
+    assert past.strings[unknown] == "?"
+    assert found == [unknown, 21, unknown, 31, unknown]
+    (note,) = past.notes
+    assert note.startswith(
+        "The file is damaged from 0:00.000 on: not all of its events can be read"
+    )
+    assert "(1 event makes no sense from event 10 on)" in note
+
+
+def test_that_a_recording_is_closed_with_its_file(path: Path) -> None:
+    past = open_recording(path)
+    state = past.state_before(20)
+    past._chunks.clear()
+
+    past.close()
+
+    assert past.events(0, EVENTS) == []
+    assert past.is_partial
+    assert len(state.marks) == 19
