@@ -19,15 +19,15 @@ from inspector.timebase import MAX_NS
 TABLE: Final = "pictures"
 #: Most pictures and bytes in a block, before it is compressed.
 BLOCK_PICTURES: Final = 64
-BLOCK_BYTES: Final = 2 * 1024 * 1024
+BLOCK_BYTES: Final = 2 << 20
 #: A picture with more bytes is left out.
-MOST_BYTES: Final = 4 * 1024 * 1024
+MOST_BYTES: Final = 4 << 20
 #: Compressed bytes per frame on average, about 16 MB a minute at 60 frames a second. Beyond it,
 #: every second picture is left out, then three of four, and so on.
 BYTES_A_FRAME: Final = 4_600
 _FEWEST: Final = 64
 #: Compressed bytes of pictures in a file; when there are more, no further ones are added.
-FILE_BYTES: Final = 1024 * 1024 * 1024
+FILE_BYTES: Final = 1 << 30
 _LEVEL: Final = 6
 _SECONDS_A_MINUTE: Final = 60
 _KILOBYTES_BELOW: Final = 950

@@ -186,6 +186,7 @@ def test_that_frames_of_older_versions_have_no_shares() -> None:
     without = frames_from(0, 3)[: -len(Share)]
     file = Tables(without)
 
+    assert Tables(frames_from(0, 3)).read(version=3).part(HISTORY - 1, 0, 1).tolist() != [0]
     stored = file.read(version=2)
 
     assert (stored.count, file.damage) == (3, [])

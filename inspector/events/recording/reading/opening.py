@@ -51,7 +51,7 @@ _WAL_MODE: Final = 2
 _INSTRUCTIONS_A_STEP: Final = 100_000
 _LEAST_STEPS: Final = 200
 _BYTES_A_STEP: Final = 2_000
-_LONGEST_BYTES: Final = 128 * 1024 * 1024
+_LONGEST_BYTES: Final = 128 << 20
 _LONGEST_REASON: Final = 200
 
 #: Names of the contents of tables.

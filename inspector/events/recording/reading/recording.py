@@ -39,7 +39,7 @@ _KEPT_TIMERS: Final = 400_000
 #: Events that are folded without keeping a state on the way, in some 10 ms.
 _FAR: Final = 40_000
 #: Up to this size, all events of a recording are checked when it is opened.
-_LOOKED_THROUGH_BYTES: Final = 64 * 1024 * 1024
+_LOOKED_THROUGH_BYTES: Final = 64 << 20
 _CURSOR, _COUNT, _FIRST_NS, _LAST_NS = range(4)
 #: A longer gap between events is taken for damage, as some readers iterate over gaps.
 _MOST_MISSING_EVENTS: Final = 1 << 28

@@ -31,7 +31,7 @@ MOST_WAITING: Final = 1_000_000
 #: With more events to be written than this, a patient caller waits for the disk.
 PATIENT_WAITING: Final = 100_000
 #: Most bytes of pictures that wait for a slow disk; further pictures are left out.
-_PICTURES_WAITING: Final = 64 * 1024 * 1024
+_PICTURES_WAITING: Final = 64 << 20
 #: With this many events, writing starts at once.
 ENOUGH: Final = 4 * CHUNK_EVENTS
 #: Events per commit, as many as the database caches, so that each page is written once.
