@@ -439,15 +439,16 @@ class Recording:
         cursor = self.cursor_at(at_ns)
         place = bisect_right(self._keyframes, cursor) - 1
         until = self.whole_until(self._keyframes[place] if place >= 0 else self.first, cursor)
-        if until == cursor:
-            # cursor_at() returns the start of a damaged chunk for instants within it.
-            place = int(np.searchsorted(self._index[_CURSOR], cursor))
-            goes_on = self.whole_until(cursor, cursor + 1) > cursor
-            is_before = place == self._index.shape[1] or at_ns < int(self._index[_FIRST_NS][place])
-            if goes_on or is_before:
-                return None
         last = self.columns(until - 1, until)
         began_ns = int(last[0, -1]) if last.size else self.first_ns
+        if until == cursor:
+            place = int(np.searchsorted(self._index[_CURSOR], cursor))
+            if place == self._index.shape[1] or self.whole_until(cursor, cursor + 1) > cursor:
+                return None
+            # cursor_at() returns the start of a gap, or of a damaged chunk, for instants within it.
+            is_gap = self._index[_CURSOR][place] > cursor
+            if at_ns <= began_ns if is_gap else at_ns < self._index[_FIRST_NS][place]:
+                return None
         after = bisect_right(self._keyframes, cursor)
         if after == len(self._keyframes):
             return began_ns, self.last_ns
