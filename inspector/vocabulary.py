@@ -486,6 +486,8 @@ class Reading(IntEnum):
     HELD = 5
     #: The host restored the scene's own frame rate.
     RATE = 6
+    #: The host had session time begin only now.
+    BEGUN = 7
 
     @property
     def text(self) -> str:
@@ -508,6 +510,7 @@ _READING_TEXTS: Final = {
     Reading.SYNCED: "caught up with the source",
     Reading.HELD: "held by the host",
     Reading.RATE: "frames at the scene's own rate",
+    Reading.BEGUN: "begun by the host",
 }
 
 _TIMER_KIND_TEXTS: Final = {

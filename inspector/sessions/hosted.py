@@ -400,8 +400,7 @@ class HostedSession(UniformSession):
 
     def begin(self) -> None:
         """Let session time begin now that the host is ready, if no frame has run."""
-        if not self.frames_run and self._run.loaded is not None:
-            self._run.transport.run_from_now()
+        self._run.begin()
 
     def measure_intervals(self) -> None:
         """Measure from now on where the time between frames goes, if the time source can."""

@@ -438,6 +438,12 @@ class SceneRun:
             self.note(Reading.RATE)
             self.stage.frame_rate = self.stage.frame_rate
 
+    def begin(self) -> None:
+        """Let session time begin now, for the host, if no frame has run."""
+        if self.loaded is not None and not (self.frames_run or self.source.is_manual):
+            self.note(Reading.BEGUN)
+            self.transport.run_from_now()
+
     def sync(self) -> None:
         """Bring the clocks up to the present, for the host."""
         if self.loaded is not None:

@@ -16,6 +16,7 @@ from inspector.events import Timeline
 from inspector.events.log import BYTES_PER_EVENT
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.scene import find_scene
+from inspector.sessions.scene_run import SceneRun
 from inspector.sessions.session import Session, SessionPhase
 from inspector.testing import (
     fired,
@@ -24,7 +25,7 @@ from inspector.testing import (
     scene_file,
     virtual_session,
 )
-from inspector.vocabulary import Phase
+from inspector.vocabulary import Phase, Reading
 
 FAILING = """
     def fail():
@@ -425,9 +426,17 @@ def test_that_session_time_begins_once_the_host_is_ready(
     loaded: object, frames_run: int, *, begins: bool
 ) -> None:
     begun: list[None] = []
-    transport = SimpleNamespace(run_from_now=lambda: begun.append(None))
-    _with_run(loaded=loaded, frames_run=frames_run, transport=transport).begin()
+    noted: list[Reading] = []
+    run: Any = SimpleNamespace(
+        loaded=loaded,
+        frames_run=frames_run,
+        source=SimpleNamespace(is_manual=False),
+        note=noted.append,
+        transport=SimpleNamespace(run_from_now=lambda: begun.append(None)),
+    )
+    _with_run(begin=lambda: SceneRun.begin(run)).begin()
     assert bool(begun) is begins
+    assert noted == [Reading.BEGUN] * len(begun)
 
 
 def test_that_a_step_tells_how_many_frames_it_has_run() -> None:

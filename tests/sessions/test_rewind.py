@@ -145,6 +145,22 @@ def scene_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return scene_file(tmp_path_factory.mktemp("scene"), SCENE)
 
 
+def test_that_a_scene_that_began_once_its_host_was_ready_goes_back(scene_path: Path) -> None:
+    source = VirtualTimeSource()
+    session = HostedSession(scene_path, source)
+    for _ in range(3):
+        source.jump_ns(20 * NS_PER_MS)
+        session.begin()
+    source.pass_ns(NS_PER_SECOND)
+
+    other = again(session, Journal.from_events(session.log.read(0).events, session.log.strings))
+    assert digest(other) == digest(session)
+    session.submit(StepBack(10))
+    source.pass_ns(20 * NS_PER_MS)
+    go_all_the_way(session)
+    assert [each.refusal for each in session.timeline.commands] == [""]
+
+
 @given(
     steps=steps,
     source=st.builds(lambda kind: kind(), st.sampled_from(SOURCES)),

@@ -48,6 +48,7 @@ class FollowedRun:
         self.source = SimpleNamespace(follow=lambda _: None, replay=note("replay"))
         self.load = lambda _driver: self.done.append(("load",))
         self.set_period, self.sync, self.reset_period = map(note, ("period", "sync", "rate"))
+        self.begin = note("begin")
         self.note_rewind = note("rewind")
 
     def _note(self, name: str) -> Any:  # noqa: ANN401 - a method of any signature
@@ -93,6 +94,7 @@ def hit(frame: int, of_frame: int, number: int = 6) -> tuple[int, int, int, Brea
 def test_that_what_the_host_did_is_done_again() -> None:
     run, follows = follower(
         [
+            (Reading.BEGUN, 0, 0, None),
             (Reading.PERIOD, 0, 16, None),
             (Reading.SYNCED, 0, 3, None),
             (Reading.ASKED, 0, 4, None),
@@ -106,9 +108,10 @@ def test_that_what_the_host_did_is_done_again() -> None:
 
     turns = list(follows.steps())
 
-    assert len(turns) == 7
+    assert len(turns) == 8
     assert run.done == [
         ("load",),
+        ("begin",),
         ("period", 16),
         ("sync",),
         ("hold", False),

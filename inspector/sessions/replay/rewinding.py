@@ -232,6 +232,8 @@ class ScriptFollower:
                 run.hold(is_in_step=bool(entry.value))
             case Reading.RATE:
                 run.reset_period()
+            case Reading.BEGUN:
+                run.begin()
             case _:
                 run.source.replay(entry.code, entry.value)
 
