@@ -459,6 +459,7 @@ def _connection() -> tuple[QueuedConnection, list[tuple[int, bytes]]]:
 
 def test_that_a_connection_takes_texts_and_events_of_a_page() -> None:
     connection, sent = _connection()
+    assert (connection.is_local, connection.host, connection.peer_pid) == (False, "", 0)
     connection.put_text('J{"method":"é"}')
     connection.put_text("EAAECAw==")
     assert connection.receive(1) == [(JSON, '{"method":"é"}'.encode()), (EVENTS, b"\0\1\2\3")]
