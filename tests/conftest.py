@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 # Before anything imports Qt. For a real display: QT_QPA_PLATFORM=xcb.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -21,6 +21,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from tests.packed_reports import pack_reports, unpack_reports
 from tests.patient_qtbot import OUTLIVES_TESTS, PatientQtBot
 
 if TYPE_CHECKING:
@@ -83,6 +84,12 @@ def pytest_xdist_auto_num_workers() -> int:
     return 2 + (os.cpu_count() or 1)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:  # noqa: ANN401 - a class of xdist, which has no types
+    """Read what a worker reports of a test at once."""
+    unpack_reports(node)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Look for no garbage among thousands of new tests, nor later: 3 of 8 seconds."""
@@ -118,7 +125,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 # Hooks and no fixtures, which would take a tenth of the time of ten thousand tests.
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Keep settings, layouts and logs of the tests out of the user's own."""
+    """Keep settings, layouts and logs of the tests out of the user's own; report at once."""
     # In memory, too, if pytest's files are.
     room = os.environ.get("PYTEST_DEBUG_TEMPROOT")
     home = Path(mkdtemp(prefix="timeline-inspector-tests-", dir=room))
@@ -127,6 +134,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         patch.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
     session.config.add_cleanup(partial(shutil.rmtree, home, ignore_errors=True))
     session.config.add_cleanup(patch.undo)
+    if hasattr(session.config, "workerinput"):
+        pack_reports(session.config)
 
 
 @pytest.hookimpl(wrapper=True)
