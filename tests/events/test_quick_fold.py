@@ -195,7 +195,7 @@ def due_timers(timeline: Timeline) -> dict[int, tuple[int, int]]:
     return {row.id: (row.due_ns, row.fired) for row in rows if row.due_ns != NEVER}
 
 
-@pytest.mark.parametrize("seed", rounds(6))
+@pytest.mark.parametrize("seed", rounds(4))
 @pytest.mark.parametrize("has_loops", [False, True])
 def test_that_only_what_is_not_superseded_is_folded_and_the_state_is_the_same(
     monkeypatch: pytest.MonkeyPatch, seed: int, *, has_loops: bool

@@ -48,7 +48,7 @@ def rows(connection: sqlite3.Connection, table: str) -> list[tuple[Any, ...]]:
     return connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall()  # noqa: S608
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 32, 33, 34, 65, 66])
+@pytest.mark.parametrize("count", [0, 1, 33, 66])
 @pytest.mark.parametrize("clock", [0, 7])
 def test_that_any_number_of_frames_are_rows_and_a_chunk(
     connection: sqlite3.Connection, count: int, clock: int
@@ -101,7 +101,7 @@ def test_that_frames_are_written_once_however_the_events_are_divided(
 ) -> None:
     events = session(has_loops=has_loops)
     found: set[str] = set()
-    for place in range(len(events) + 1):
+    for place in range(0, len(events) + 1, 2):
         for table in ("frames", "frame_chunks", "loop_frames", "loop_frame_chunks"):
             connection.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
         written, timeline = WrittenFrames(connection), Timeline([""])

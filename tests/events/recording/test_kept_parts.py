@@ -139,6 +139,21 @@ def test_that_far_states_are_kept_halfway(path: Path, monkeypatch: pytest.Monkey
     assert set(past._states) == {end for _, end in found}
 
 
+def test_that_no_state_is_kept_halfway_where_events_are_missing(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_FAR", 10)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE chunks SET crc = 0 WHERE first_cursor = 20")
+    past = open_recording(path)
+    found = folds(past, monkeypatch)
+
+    assert past.state_before(45).marks[-1].text == "mark 19"
+
+    assert found == [(0, 45)]
+    assert set(past._states) == {20}
+
+
 def test_that_states_are_begun_at_the_nearest_whole_keyframe(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,9 +169,8 @@ def test_that_states_are_begun_at_the_nearest_whole_keyframe(
     assert [past.known_before(cursor)[0] for cursor in (24, 25, 39, 40)] == [20, 25, 25, 40]
 
 
-@pytest.mark.parametrize(
-    ("rows", "texts"),
-    [
+def test_that_texts_that_are_missing_are_question_marks(path: Path) -> None:
+    for rows, texts in (
         ([(1, "one"), (3, "three")], ["", "one", "?", "three"]),
         ([(0, "none"), (1, "one")], ["", "one"]),
         ([], [""]),
@@ -164,16 +178,13 @@ def test_that_states_are_begun_at_the_nearest_whole_keyframe(
         ([(1, "one"), (4, "four")], ["", "one", "?", "?", "four"]),
         ([(1, "one"), (5, "five")], ["", "one"]),
         ([(1, "one"), (-1, "less")], ["", "one"]),
-    ],
-)
-def test_that_texts_that_are_missing_are_question_marks(
-    path: Path, rows: list[tuple[int, str]], texts: list[str]
-) -> None:
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DELETE FROM strings")
-        connection.executemany("INSERT INTO strings VALUES (?, ?)", rows)
+    ):
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("DELETE FROM strings")
+            connection.executemany("INSERT INTO strings VALUES (?, ?)", rows)
 
-    assert open_recording(path).strings[: len(texts)] == texts
+        # The marks of events that have none are behind them.
+        assert open_recording(path).strings == [*texts, *["?"] * (len(texts) < EVENTS)]
 
 
 def test_that_texts_are_no_longer_than_the_file(path: Path) -> None:

@@ -243,7 +243,7 @@ def test_that_a_timer_is_a_row_with_what_became_of_it(connection: sqlite3.Connec
     assert ends.fetchall() == [(1, None, "not known"), (2, None, "fired"), (7, 20, None)]
 
 
-@pytest.mark.parametrize("count", [0, 1, 31, 32, 33, 64, 70])
+@pytest.mark.parametrize("count", [0, 1, 32, 70])
 def test_that_any_number_of_timers_is_written_once(
     connection: sqlite3.Connection, count: int
 ) -> None:
