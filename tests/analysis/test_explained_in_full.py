@@ -203,6 +203,9 @@ def test_that_what_stops_and_slows_a_clock_is_told_in_full() -> None:
     half = scene.root.child("half", "1/2")
     late = half.set_timeout(60, int, name="late")
     tick = enemies.set_interval(2, int, name="tick")
+    quarter = scene.root.child("quarter")
+    slow = quarter.set_timeout(1, int, name="slow")
+    quarter.set_rate("1/4")
     scene.run_to(1_000)
     enemies.pause(cause=3)
     half.set_rate(1)
@@ -236,12 +239,12 @@ def test_that_what_stops_and_slows_a_clock_is_told_in_full() -> None:
             "they are; the session is held. (delayed)"
         ),
         "0: It was set, for 60.0 s of “enemies”. [event 10, frame 0]",
-        "1,000: Command 3 paused “enemies” for 2.00 s. [event 21, frame 0, clock 4]",
-        "4,500: The program sped up “enemies” to ×2 for 2.50 s. [event 25, frame 0, clock 4]",
-        "8,000: The program moved “enemies”. [event 30, frame 0, clock 4]",
-        "9,000: The program paused “enemies” for 2.00 s. [event 31, frame 0, clock 4]",
-        "10,000: Command 2 slowed “ui” to ×0 for 2.00 s. [event 32, frame 0, clock 3]",
-        "12,000: The program slowed “ui” to ×1/3. [event 34, frame 0, clock 3]",
+        "1,000: Command 3 paused “enemies” for 2.00 s. [event 27, frame 0, clock 4]",
+        "4,500: The program sped up “enemies” to ×2 for 2.50 s. [event 32, frame 0, clock 4]",
+        "8,000: The program moved “enemies”. [event 37, frame 0, clock 4]",
+        "9,000: The program paused “enemies” for 2.00 s. [event 38, frame 0, clock 4]",
+        "10,000: Command 2 slowed “ui” to ×0 for 2.00 s. [event 39, frame 0, clock 3]",
+        "12,000: The program slowed “ui” to ×1/3. [event 41, frame 0, clock 3]",
         "14,000: Overlaps counted once: 9.50 s. []",
         (
             "14,000: Since it was set, 14.0 s of session time has passed, and 5.67 s on "
@@ -252,18 +255,18 @@ def test_that_what_stops_and_slows_a_clock_is_told_in_full() -> None:
             "54.3 s remain. [clock 4, number True]"
         ),
         "14,000: At an effective rate of 1/3 that takes 2:43.000 of session time. []",
-        "13,000: The session is held: nothing is called until it is run or stepped. [event 35]",
+        "13,000: The session is held: nothing is called until it is run or stepped. [event 42]",
     ]
     assert [*scene.told(tick)] == [
         (
             "Timer “tick” (3), clock 4: Fires in 1.00 s, at 0:15.000, if rates stay as they "
             "are; the session is held. (delayed)"
         ),
-        "8,000: It has fired twice, the last time in frame 0, on time. [event 29, frame 0]",
-        "8,000: The program moved “enemies”. [event 30, frame 0, clock 4]",
-        "9,000: The program paused “enemies” for 2.00 s. [event 31, frame 0, clock 4]",
-        "10,000: Command 2 slowed “ui” to ×0 for 2.00 s. [event 32, frame 0, clock 3]",
-        "12,000: The program slowed “ui” to ×1/3. [event 34, frame 0, clock 3]",
+        "8,000: It has fired twice, the last time in frame 0, on time. [event 36, frame 0]",
+        "8,000: The program moved “enemies”. [event 37, frame 0, clock 4]",
+        "9,000: The program paused “enemies” for 2.00 s. [event 38, frame 0, clock 4]",
+        "10,000: Command 2 slowed “ui” to ×0 for 2.00 s. [event 39, frame 0, clock 3]",
+        "12,000: The program slowed “ui” to ×1/3. [event 41, frame 0, clock 3]",
         "14,000: Overlaps counted once: 5.00 s. []",
         (
             "14,000: Since its last call, 6.00 s of session time has passed, and 1.67 s on "
@@ -274,12 +277,12 @@ def test_that_what_stops_and_slows_a_clock_is_told_in_full() -> None:
             "333 ms remain. [clock 4, number True]"
         ),
         "14,000: At an effective rate of 1/3 that takes 1.00 s of session time. []",
-        "13,000: The session is held: nothing is called until it is run or stepped. [event 35]",
+        "13,000: The session is held: nothing is called until it is run or stepped. [event 42]",
     ]
     assert [*scene.told(boss, 11_000)] == [
         "Timer “boss” (1), clock 4: Its time stands still: ui has rate 0.",
         (
-            "10,000: Command 2 set the rate of “ui”, above its clock, to 0. [event 32, frame "
+            "10,000: Command 2 set the rate of “ui”, above its clock, to 0. [event 39, frame "
             "0, clock 3]"
         ),
         "11,000: It cannot fire before “ui” gets a rate above 0. []",
@@ -291,15 +294,15 @@ def test_that_what_stops_and_slows_a_clock_is_told_in_full() -> None:
             "11,000: Since it was set, 11.0 s of session time has passed, and 5.00 s on "
             "“enemies”. [clock 4]"
         ),
-        "9,000: The program paused “enemies” for 2.00 s. [event 31, frame 0, clock 4]",
-        "8,000: The program moved “enemies”. [event 30, frame 0, clock 4]",
-        "4,500: The program sped up “enemies” to ×2 for 2.50 s. [event 25, frame 0, clock 4]",
-        "1,000: Command 3 paused “enemies” for 2.00 s. [event 21, frame 0, clock 4]",
+        "9,000: The program paused “enemies” for 2.00 s. [event 38, frame 0, clock 4]",
+        "8,000: The program moved “enemies”. [event 37, frame 0, clock 4]",
+        "4,500: The program sped up “enemies” to ×2 for 2.50 s. [event 32, frame 0, clock 4]",
+        "1,000: Command 3 paused “enemies” for 2.00 s. [event 27, frame 0, clock 4]",
         "0: It was set, for 60.0 s of “enemies”. [event 10, frame 0]",
     ]
     assert [*scene.told(boss, 9_000.5)] == [
         "Timer “boss” (1), clock 4: Its time stands still: the program paused enemies just now.",
-        "9,000: The program paused “enemies”. [event 31, frame 0, clock 4]",
+        "9,000: The program paused “enemies”. [event 38, frame 0, clock 4]",
         "9,000.5: It fires 55.0 s after “enemies” is resumed. []",
         (
             "9,000.5: It is due at 01:00.000 in the time of “enemies”, which is at "
@@ -309,9 +312,9 @@ def test_that_what_stops_and_slows_a_clock_is_told_in_full() -> None:
             "9,000.5: Since it was set, 9.00 s of session time has passed, and 5.00 s on "
             "“enemies”. [clock 4]"
         ),
-        "8,000: The program moved “enemies”. [event 30, frame 0, clock 4]",
-        "4,500: The program sped up “enemies” to ×2 for 2.50 s. [event 25, frame 0, clock 4]",
-        "1,000: Command 3 paused “enemies” for 2.00 s. [event 21, frame 0, clock 4]",
+        "8,000: The program moved “enemies”. [event 37, frame 0, clock 4]",
+        "4,500: The program sped up “enemies” to ×2 for 2.50 s. [event 32, frame 0, clock 4]",
+        "1,000: Command 3 paused “enemies” for 2.00 s. [event 27, frame 0, clock 4]",
         "0: It was set, for 60.0 s of “enemies”. [event 10, frame 0]",
     ]
     assert [*scene.told(boss, 6_500)] == [
@@ -320,9 +323,9 @@ def test_that_what_stops_and_slows_a_clock_is_told_in_full() -> None:
             "are. (delayed)"
         ),
         "0: It was set, for 60.0 s of “enemies”. [event 10, frame 0]",
-        "1,000: Command 3 paused “enemies” for 2.00 s. [event 21, frame 0, clock 4]",
-        "4,000: The program paused “game” for 2.00 s. [event 24, frame 0, clock 2]",
-        "4,500: The program sped up “enemies” to ×2. [event 25, frame 0, clock 4]",
+        "1,000: Command 3 paused “enemies” for 2.00 s. [event 27, frame 0, clock 4]",
+        "4,000: The program paused “game” for 2.00 s. [event 31, frame 0, clock 2]",
+        "4,500: The program sped up “enemies” to ×2. [event 32, frame 0, clock 4]",
         "6,500: Overlaps counted once: 4.50 s. []",
         (
             "6,500: Since it was set, 6.50 s of session time has passed, and 2.00 s on "
@@ -336,7 +339,7 @@ def test_that_what_stops_and_slows_a_clock_is_told_in_full() -> None:
     ]
     assert [*scene.told(boss, 5_000)] == [
         "Timer “boss” (1), clock 4: Its time stands still: the program paused game 1.00 s ago.",
-        "4,000: The program paused “game”, above its clock. [event 24, frame 0, clock 2]",
+        "4,000: The program paused “game”, above its clock. [event 31, frame 0, clock 2]",
         "5,000: It fires 29.5 s after “game” is resumed. []",
         (
             "5,000: It is due at 01:00.000 in the time of “enemies”, which is at 00:01.000; "
@@ -346,8 +349,8 @@ def test_that_what_stops_and_slows_a_clock_is_told_in_full() -> None:
             "5,000: Since it was set, 5.00 s of session time has passed, and 1.00 s on "
             "“enemies”. [clock 4]"
         ),
-        "4,500: The program sped up “enemies” to ×2. [event 25, frame 0, clock 4]",
-        "1,000: Command 3 paused “enemies” for 2.00 s. [event 21, frame 0, clock 4]",
+        "4,500: The program sped up “enemies” to ×2. [event 32, frame 0, clock 4]",
+        "1,000: Command 3 paused “enemies” for 2.00 s. [event 27, frame 0, clock 4]",
         "0: It was set, for 60.0 s of “enemies”. [event 10, frame 0]",
     ]
     assert [*scene.told(late, 2_000)] == [
@@ -356,7 +359,7 @@ def test_that_what_stops_and_slows_a_clock_is_told_in_full() -> None:
             "are. (delayed)"
         ),
         "0: It was set, for 60.0 s of “half”. [event 15, frame 0]",
-        "1,000: The program sped up “half” to ×1. [event 22, frame 0, clock 5]",
+        "1,000: The program sped up “half” to ×1. [event 28, frame 0, clock 5]",
         (
             "2,000: Since it was set, 2.00 s of session time has passed, and 1.50 s on "
             "“half”. [clock 5]"
@@ -366,6 +369,24 @@ def test_that_what_stops_and_slows_a_clock_is_told_in_full() -> None:
             "58.5 s remain. [clock 5, number True]"
         ),
     ]
+    assert [*scene.told(slow, 2_000)] == [
+        (
+            "Timer “slow” (4), clock 6: Fires in 2.00 s, at 0:04.000, if rates stay as they "
+            "are. (delayed)"
+        ),
+        "0: It was set, for 1.00 s of “quarter”. [event 23, frame 0]",
+        "0: The program slowed “quarter” to ×¼. [event 26, frame 0, clock 6]",
+        (
+            "2,000: Since it was set, 2.00 s of session time has passed, and 500 ms on "
+            "“quarter”. [clock 6]"
+        ),
+        (
+            "2,000: It is due at 00:01.000 in the time of “quarter”, which is at 00:00.500; "
+            "500 ms remain. [clock 6, number True]"
+        ),
+        "2,000: At an effective rate of 0.25 that takes 2.00 s of session time. []",
+    ]
+    assert next(scene.told(boss, 9_001)).endswith("the program paused enemies 1.00 ms ago.")
 
 
 def test_that_a_scene_that_never_ran_is_held() -> None:

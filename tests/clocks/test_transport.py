@@ -164,6 +164,7 @@ def test_that_reading_a_clock_between_wakes_shows_the_present(world: World) -> N
         lambda world: world.game.set_timeout(1, print),
         lambda world: world.game.set_interval(1, print),
         lambda world: world.game.clear(world.timer),
+        lambda world: world.game.fire_now(world.timer),
         lambda world: world.game.pause(),
         lambda world: world.tree.root.pause(),
         lambda world: world.paused.resume(),
