@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from inspector.events.annotations import LONGEST_NAME, LONGEST_TEXT
+from inspector.events.recording import annotations as annotated
 from inspector.events.recording import pictures
 from inspector.events.recording.layout import CHUNK_EVENTS
-from inspector.events.recording.reading import opening, recording
+from inspector.events.recording.reading import frames, opening, recording
 from inspector.events.recording.writing import file, writer
 from inspector.timebase import NS_PER_SECOND
 
@@ -18,6 +20,9 @@ def test_that_recordings_take_no_more_megabytes_than_these() -> None:
         "timers in states that are kept": 100 * recording._KEPT_TIMERS,
         "file that is looked through": recording._LOOKED_THROUGH_BYTES,
         "text or block of a file": opening._LONGEST_BYTES,
+        "events that are folded without keeping a state": recording._FAR * EVENT_BYTES,
+        "instants of frames that are missing": 8 * frames._MOST_MISSING,
+        "annotations that are read": annotated._MOST_READ * (LONGEST_NAME + LONGEST_TEXT),
         "events that wait for a disk": writer.MOST_WAITING * EVENT_BYTES,
         "events that a patient caller lets wait": writer.PATIENT_WAITING * EVENT_BYTES,
         "pictures that wait for a disk": writer._PICTURES_WAITING,
@@ -41,6 +46,9 @@ def test_that_recordings_take_no_more_megabytes_than_these() -> None:
         "timers in states that are kept": 40.0,
         "file that is looked through": 67.1,
         "text or block of a file": 134.2,
+        "events that are folded without keeping a state": 1.6,
+        "instants of frames that are missing": 8.0,
+        "annotations that are read": 102.0,
         "events that wait for a disk": 40.0,
         "events that a patient caller lets wait": 4.0,
         "pictures that wait for a disk": 67.1,

@@ -162,6 +162,20 @@ def test_that_a_recording_is_described(file: RecordingFile) -> None:
     assert not is_written_here(file.path)
 
 
+def test_that_a_recording_that_cannot_be_begun_is_not_left_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_version: str) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(module, "version_values", fail)
+
+    with pytest.raises(sqlite3.OperationalError):
+        RecordingFile(tmp_path / "b.tlrec", ABOUT, Timeline([""]), 0)
+
+    assert not is_written_here(tmp_path / "b.tlrec")
+
+
 def test_that_a_recording_that_begins_later_says_where_and_is_one_with_its_texts(
     tmp_path: Path,
 ) -> None:
