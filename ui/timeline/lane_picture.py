@@ -461,7 +461,7 @@ class LanePicture:
         canvas: LaneSurface,
         window: LaneWindow,
         rows: PlacedRows,
-        when: tuple[object, int],
+        when: tuple[tuple[object, ...], int],
     ) -> None:
         """Paint what lies over the lanes.
 
@@ -601,8 +601,11 @@ def _bands(mark: object, before: object, window: LaneWindow, away: int) -> list[
     return [(low, high) for low, high in in_view if low < high]
 
 
-def _turn(canvas: LaneSurface) -> object:
-    """Return what decides on texts, which change less often than pictures while time passes."""
+def _turn(canvas: LaneSurface) -> tuple[object, ...]:
+    """Return what decides on texts, which change less often than pictures while time passes.
+
+    The first three entries stand for the instant of which they tell.
+    """
     timeline, past = canvas.timeline, canvas.past
     at_ns = canvas.text_turn if timeline.is_running and past is None else timeline.at_ns
     # The same state object is moved on when a later instant is looked at.

@@ -46,7 +46,7 @@ class LaneWords:
     def __init__(self, theme: Theme) -> None:
         self._theme = theme
         self._words: _Words | None = None
-        self._turn: object = None
+        self._moment: tuple[object, ...] = ()
         self._times: dict[int, str] = {}  # Local times of clocks, until their turn
 
     def forget(self) -> None:
@@ -62,7 +62,7 @@ class LaneWords:
         canvas: LaneSurface,
         window: LaneWindow,
         rows: PlacedRows,
-        when: tuple[object, int, int],
+        when: tuple[tuple[object, ...], int, int],
     ) -> None:
         """Write the texts.
 
@@ -86,8 +86,9 @@ class LaneWords:
             or words.made_for != made_for
             or not words.from_x <= shown_x <= words.until_x
         ):
-            if turn != self._turn:
-                self._turn = turn
+            if turn[:3] != self._moment:
+                # Not where a clock has changed since: other panels still tell of the same instant.
+                self._moment = turn[:3]
                 self._times.clear()
             words = self._words_of(texts, canvas, window, rows, when)
             words = self._words = words._replace(made_for=made_for)
@@ -115,7 +116,7 @@ class LaneWords:
         canvas: LaneSurface,
         window: LaneWindow,
         rows: PlacedRows,
-        when: tuple[object, int, int],
+        when: tuple[tuple[object, ...], int, int],
     ) -> _Words:
         """Return local times where clocks have come to, and at the right what timers wait for."""
         (_, shown_x, late_ns), right = when, window.left + window.width

@@ -409,8 +409,16 @@ def test_that_texts_of_lanes_that_run_stay_until_it_is_their_turn(world: World) 
         world.paint()
     assert words.texts == texts
 
+    # A change of a clock shows at once, but not another instant than elsewhere.
+    times = {**words._times}
+    world.log.append((world.now_ms * MS, CLOCK_PAUSED, 1, 1, 0))
+    world.pass_frames(1)
+    world.paint()
+    assert words._times == times
+
     world.canvas.refresh()
     assert world.paint() == world.paint_whole()
+    assert words._times != times
     assert words.texts != texts
 
 
@@ -477,7 +485,11 @@ def test_that_a_past_in_view_is_painted_again_with_its_texts_only(world: World) 
         world.play(40)
         QApplication.processEvents()
     assert not paints
+    # Times of clocks have their turn with all texts.
+    world.canvas.refresh()
     assert world.paint() == world.paint_whole()
+    QApplication.processEvents()
+    paints.clear()
 
     world.canvas.past = Timeline(world.log.strings)
     for has_texts in (False, False, True):
