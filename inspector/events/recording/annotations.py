@@ -45,7 +45,6 @@ _ANYBODY_WRITES: Final = 0o222
 _PAGE_AT: Final = 16
 _PAGES_AT: Final = 28
 _LARGEST_PAGE: Final = 65_536
-_HEAD_BYTES: Final = 100
 #: How long to wait for another program that is writing, in seconds.
 _PATIENCE_S: Final = 2.0
 
@@ -162,7 +161,7 @@ def _check_writable(asked: Path, path: Path) -> None:
         )
     try:
         with path.open("rb") as file:
-            head = file.read(_HEAD_BYTES)
+            head = file.read(_PAGES_AT + 4)
     except OSError as error:
         raise RecordingError(f"{asked} cannot be read: {error.strerror or error}.") from None
     page = int.from_bytes(head[_PAGE_AT : _PAGE_AT + 2], "big")

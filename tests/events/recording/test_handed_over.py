@@ -22,12 +22,13 @@ from inspector.events.recording.writing.file import RecordingFile
 from inspector.events.recording.writing.writer import (
     RecordingWriter,
     _Portion,
+    begin_behind_command,
     disk_problem,
     save_last,
 )
 from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_SECOND
-from inspector.vocabulary import CLOCK_ADDED, MARK
+from inspector.vocabulary import CLOCK_ADDED, COMMAND_CONTEXT, COMMAND_FORM, MARK, RawEvent
 
 NOW_NS = 50 * NS_PER_SECOND
 COLUMNS = 5
@@ -351,6 +352,17 @@ def test_that_what_is_little_is_committed_when_it_is_due_or_asked_for(
         *[("add_numbers", mark(5)), ("commit",)],
     ]
     assert (some, enough, recorder._is_hurried) == ([], [], False)
+
+
+def test_that_each_detail_of_a_command_is_folded_once_before_a_recording_begins() -> None:
+    events = [(5, kind, 0, 0, 0) for kind in (COMMAND_CONTEXT, COMMAND_FORM, MARK, COMMAND_FORM)]
+    folded: list[RawEvent] = []
+    timeline = cast("Timeline", SimpleNamespace(apply_all=folded.extend))
+
+    ends = [begin_behind_command(lambda a, b: events[a:b], timeline, each) for each in range(5)]
+
+    assert ends == [2, 2, 2, 4, 4]
+    assert folded == [events[0], events[1], events[1], events[3]]
 
 
 def test_that_last_seconds_that_cannot_be_saved_say_why(
