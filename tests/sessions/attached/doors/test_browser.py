@@ -263,7 +263,7 @@ gsap.ticker.add(() => { passed.GSAP = Date.now() - began; });
 gsap.to("#box", { x: 100, duration: 0.3, repeat: -1, yoyo: true, onRepeat() {} });
 (function beat() { gsap.delayedCall(0.2, beat); })();
 
-setInterval(() => { document.title = Object.values(passed).map(Math.round).join(" "); }, 5);
+setInterval(() => { document.title = Object.values(passed).map(Math.round).join(" "); }, 20);
 </script>
 """
 
