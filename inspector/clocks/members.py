@@ -56,7 +56,6 @@ class Members:
 
     def __init__(self, tree: ClockTree) -> None:
         self._tree = tree
-        self._last_number = 0
         # None once the parent is gone, until the member itself is removed.
         self._owners: dict[int, object | None] = {}
         self._below: dict[int, MutableSet[int]] = {}
@@ -66,8 +65,7 @@ class Members:
         self._things: dict[int, int] = {}
         # The inverse of _things, to drop an object together with its member.
         self._identities: dict[int, int] = {}
-        self.frame_began_ns = 0
-        self.cause = 0
+        self._last_number = self.frame_began_ns = self.cause = 0
 
     def add(self, owner: object, kind: MemberKind, name: str, clock: Clock, parent: int = 0) -> int:
         """Report a new member; returns its number, 0 while nothing records.

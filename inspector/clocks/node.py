@@ -75,6 +75,10 @@ class ClockNode:
     _stopped_since_ns: int
     _off: int
     _local_ns: int
+    # None for another rate than 1.
+    _shift_ns: int | None
+    # Order of the last resume or move: all timers of the branch count as scheduled then.
+    _reordered: int
 
     def __init__(self, tree: ClockTree, above: Clock | None, name: str, clock_id: int) -> None:
         self.tree = tree
@@ -88,14 +92,12 @@ class ClockNode:
         self._buckets = self.queue.buckets
         self.is_paused = self.is_removed = self.is_wake_doubtful = self._on_path = False
         self._rate_n = self._n = D
-        self._shift_ns: int | None = 0
+        self._shift_ns = self._reordered = 0
         self._session_shift_ns: int | None = None
         self._session_shift_version: int | None = None
         # The wake is never before this parent time: the last change of the mapping, or the last
         # change in the branch that made something due at once.
         self._floor_ns = -NEVER
-        # Order of the last resume or move: all timers of the branch count as scheduled then.
-        self._reordered = 0
         self.wake: Entry | None = None
         # Local due time of the wake; later timers need no new wake.
         self._armed_ns = NEVER

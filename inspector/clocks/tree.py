@@ -141,9 +141,7 @@ class ClockTree:
     )
 
     def __init__(self, sink: Sink | None = None, *, root_name: str = "root") -> None:
-        self.now_ns = 0
-        self.version = 0
-        self.last_order = 0
+        self.now_ns = self.version = self.last_order = self._last_clock_id = 0
         self.record: Callable[[RawEvent], None] | None = None
         self.present: Callable[[], None] | None = None
         self._sink = sink
@@ -161,7 +159,6 @@ class ClockTree:
         # Keyed by id() of the code object, which is kept alive so that its id stays unique.
         self._sites: dict[tuple[int, int], tuple[CodeType, CallSite]] = {}
         self._labels: dict[tuple[int, str], tuple[CodeType, int]] = {}
-        self._last_clock_id = 0
         self.has_fast_clocks = False
         self.is_draining = self.is_halted = self._is_interrupted = False
         # The queue whose timers are being called, or were called last.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
+
 from inspector.clocks import Clock, ClockTree, Timer
 from inspector.clocks.queue import BUCKET_SHIFT, TimerQueue
 from tests.fuzz import rounds
@@ -24,6 +26,24 @@ def test_that_a_cancelled_timer_is_counted_until_its_time() -> None:
 
     # Those of the next second are dropped in looking for the next timer.
     assert counts == [(40, 100, 60), (28, 79, 51), (16, 50, 34), (0, 0, 0)]
+
+
+def test_that_a_queue_is_seldom_counted_while_few_of_it_are_cancelled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    root, counted, stored = ClockTree().root, list[int](), TimerQueue.stored
+
+    def counting(queue: TimerQueue) -> int:
+        counted.append(stored(queue))
+        return counted[-1]
+
+    monkeypatch.setattr(TimerQueue, "stored", counting)
+    timers = [root.set_timeout_ns(SECOND * (1 + i % 7), int) for i in range(1_000)]
+    for timer in timers[:450]:
+        root.clear(timer)
+
+    # Once there are 64, and not before half of all are.
+    assert counted == [1_000]
 
 
 def test_that_what_a_callback_makes_the_tree_look_for_again_is_held_once() -> None:

@@ -29,6 +29,7 @@ _DIRECT: Final = 96
 
 _MAX, _SUM = range(2)
 _OPERATIONS: Final = (np.maximum, np.add)
+_ROWS: Final = len(_OPERATIONS)
 _NEUTRAL: Final = (_LOWEST, 0)
 
 
@@ -105,7 +106,7 @@ class Pyramid:
     def _values(self, column: NsColumn, level: int) -> NsColumn:
         """Return the rows of a level; the column itself stands for level -1."""
         if level < 0:
-            return np.broadcast_to(column, (2, len(column)))
+            return np.broadcast_to(column, (_ROWS, len(column)))
         return self._levels[level].entries
 
     def _reduced(self, column: NsColumn, lows: NsColumn, highs: NsColumn, first: int) -> NsColumn:
@@ -146,14 +147,9 @@ class Pyramid:
             (above * BUCKET, (above + 1) * BUCKET),
             (inner_stop * BUCKET, stop),
         )
-        best = -1
-        for a, b in ranges:
-            if a >= b:
-                continue
-            place = a + int(values[a - offset : b - offset].argmax())
-            if best < 0 or values[place - offset] > values[best - offset]:
-                best = place
-        return best
+        places = [a + int(values[a - offset : b - offset].argmax()) for a, b in ranges if a < b]
+        # Of equal ones, the first.
+        return max(places, key=lambda place: values[place - offset])
 
     def _places_of_maxima(
         self, column: NsColumn, lows: NsColumn, highs: NsColumn, level: int, first: int
@@ -181,7 +177,7 @@ class _Level:
     """Maximum and sum of each group, as two rows."""
 
     def __init__(self) -> None:
-        self._rows = np.empty((2, 0), dtype=np.int64)
+        self._rows = np.empty((_ROWS, 0), dtype=np.int64)
         self._count = 0
 
     @property
@@ -197,7 +193,7 @@ class _Level:
         before = self._count // BUCKET * BUCKET
         needed = self._count + entries.shape[1]
         if needed > self._rows.shape[1]:
-            larger = np.empty((2, int(needed * _GROWTH)), dtype=np.int64)
+            larger = np.empty((_ROWS, int(needed * _GROWTH)), dtype=np.int64)
             larger[:, : self._count] = self.entries
             self._rows = larger
         self._rows[:, self._count : needed] = entries
@@ -207,7 +203,7 @@ class _Level:
 
 def _grouped(maxima: NsColumn, sums: NsColumn) -> NsColumn:
     """Return maximum and sum of every 16 entries."""
-    grouped = np.empty((2, len(sums) // BUCKET), dtype=np.int64)
+    grouped = np.empty((_ROWS, len(sums) // BUCKET), dtype=np.int64)
     for row, (operation, values) in enumerate(zip(_OPERATIONS, (maxima, sums), strict=True)):
         halves = values.reshape(-1, BUCKET)
         width = BUCKET
@@ -248,7 +244,7 @@ def _reduced_directly(values: NsColumn, lows: NsColumn, highs: NsColumn) -> NsCo
     # Every other range that reduceat sees is the gap between two stretches. It wants
     # no index at the end, so the values end where the last stretch does.
     edges = np.column_stack((lows, highs)).ravel()[:-1]
-    found = np.empty((2, len(lows)), dtype=np.int64)
+    found = np.empty((_ROWS, len(lows)), dtype=np.int64)
     for row, operation in enumerate(_OPERATIONS):
         found[row] = operation.reduceat(values[row, : highs[-1]], edges)[::2]
     return found
@@ -269,7 +265,7 @@ def _reduced_rows(values: NsColumn, lows: NsColumn, highs: NsColumn) -> NsColumn
     indices, is_within = _row_indices(values.shape[1], lows, highs)
     is_same = values.strides[0] == 0
     taken = values[0].take(indices) if is_same else None
-    found = np.empty((2, len(lows)), dtype=np.int64)
+    found = np.empty((_ROWS, len(lows)), dtype=np.int64)
     for row, (operation, neutral) in enumerate(zip(_OPERATIONS, _NEUTRAL, strict=True)):
         picked = taken if taken is not None else values[row].take(indices)
         found[row] = operation.reduce(np.where(is_within, picked, neutral), axis=1)

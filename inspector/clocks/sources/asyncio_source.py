@@ -39,7 +39,7 @@ class AsyncioTimeSource:
             import asyncio  # noqa: PLC0415
 
             loop = asyncio.get_running_loop()
-        self.wakes = 0
+        self.wakes = self._asked_ns = self._armed_ns = 0
         self._loop = loop
         self._origin_s = loop.time()
         # asyncio calls whatever is due within the resolution of its clock, and so too early;
@@ -48,11 +48,8 @@ class AsyncioTimeSource:
         self._owner = threading.get_ident()
         self._on_wake: Callable[[], None] | None = None
         self._wanted_ns: int | None = None
-        self._asked_ns = 0
         self._handle: asyncio.TimerHandle | None = None
-        self._armed_ns = 0
-        self._is_waking = False
-        self._is_closed = False
+        self._is_waking = self._is_closed = False
         self._errors = WakeErrors()
 
     def __repr__(self) -> str:

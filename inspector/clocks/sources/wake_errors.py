@@ -43,8 +43,7 @@ class WakeErrors:
     def __init__(self) -> None:
         self._waiting: list[int] = []
         self._newest: list[int] = []
-        self._count = 0
-        self._max_ns = 0
+        self._count = self._max_ns = 0
         self._summary: WakeErrorSummary | None = None
         self.add = self._waiting.append
 

@@ -60,8 +60,7 @@ class CallList:
         self._calls: list[Callback] = []
         self._slots: list[Slot] = []
         self._added: list[Slot] = []
-        self._count = 0
-        self._empty = 0
+        self._count = self._empty = 0
         self._is_moved = False
 
     def __len__(self) -> int:

@@ -85,21 +85,18 @@ class TimerCalendar:
     )
 
     def __init__(self) -> None:
-        # Number of the bucket that time is in; nothing in _buckets is earlier.
-        self._active = 0
-        # The active bucket, sorted, and the index of its first waiting entry.
+        # The number of the active bucket, which time is in: nothing in _buckets is earlier. That
+        # bucket, sorted, and the index of its first waiting entry.
+        self._active = self._position = self._arrivals = self._cancelled = 0
         self._run: list[Entry] = []
-        self._position = 0
         # Heap of entries at or before the active bucket: (due, arrival, entry).
         self._near: list[tuple[int, int, Entry]] = []
-        self._arrivals = 0
         self._buckets: dict[int, list[Entry]] = {}
         self._keys: list[int] = []
         # The batch that the loop iterates over, and the instant up to which it runs, or ran.
         self._batch: list[Entry] = []
         self._iterator: Iterator[Entry] = iter(self._batch)
         self._limit_ns = -1
-        self._cancelled = 0
         self._sweep_at = _FEW
 
     def push(self, entry: Entry) -> None:
