@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from inspector.errors import AttachError
-from inspector.probe.wire import JSON, frame
+from inspector.probe.wire import JSON, MAX_FRAME_BYTES, frame
 from inspector.sessions.attached import connections
 from inspector.sessions.attached.connections import (
     ConnectionClosedError,
@@ -134,11 +134,10 @@ def test_that_a_port_can_be_dialled_though_nothing_tells_whose_process_answers(
         each.close()
 
 
-def test_that_a_connection_that_reads_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_that_a_connection_that_reads_nothing_is_given_up() -> None:
     near, far = socket.socketpair()
     with closing(StreamConnection(near)) as connection, far:
-        connection._waiting += b"xx"
-        monkeypatch.setattr(connections, "_MOST_WAITING", 2)
+        connection._waiting += bytes(4 * MAX_FRAME_BYTES)
         connection._flush = lambda: None  # type: ignore[method-assign]
         connection.send(JSON, b"")
         with pytest.raises(ConnectionClosedError, match="it reads nothing"):

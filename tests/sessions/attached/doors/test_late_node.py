@@ -394,9 +394,18 @@ def test_that_a_callback_has_the_place_of_the_function_it_was_bound_to() -> None
     door: Any = late_node._AtDebugger.__new__(late_node._AtDebugger)
     door._scripts = {}
     door._note("Debugger.scriptParsed", {"scriptId": "5", "url": "file:///game.js"}, "")
-    door._cdp = SimpleNamespace(call=lambda *_: {"result": {"objectId": "all"}})
+    asked: list[Any] = []
+
+    def call(*given: object) -> object:
+        asked.append(given)
+        return {"result": {"objectId": "all"}}
+
+    door._cdp = SimpleNamespace(call=call)
     door._properties = found.get
     assert door._places("timers") == ["/game.js:3", "/game.js:3", "", "", ""]
+    ((_, about),) = asked
+    assert about["objectId"] == "timers"
+    assert "this.slice(0, 256)" in about["functionDeclaration"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="signals are read from /proc")

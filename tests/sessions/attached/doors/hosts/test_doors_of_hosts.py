@@ -183,10 +183,7 @@ def test_that_several_doors_speak_together() -> None:
     assert (both.note, both.problem(), both.may_bring_more()) == ("", "Late. Late.", False)
 
 
-def test_that_probes_on_a_host_have_connections_of_their_own(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(host_module, "_MOST_PROBES", 2)
+def test_that_probes_on_a_host_have_connections_of_their_own() -> None:
     adopted: list[tuple[Any, bool, str]] = []
     begun = threading.Semaphore(0)
 
@@ -199,11 +196,14 @@ def test_that_probes_on_a_host_have_connections_of_their_own(
     acceptor: Any = SimpleNamespace(adopt=adopt)
     probes = host_module._Probes(acceptor)
     line: Any = _StandInLine()
-    for channel, token in ((1, ""), (2, "theirs"), (3, "")):
+    for channel, token in ((1, ""), (2, "theirs")):
         probes.begin(line, channel, ProbeThere(10 + channel, token))
-        if channel < 3:
-            assert begun.acquire(timeout=30)
+        assert begun.acquire(timeout=30)
+    known = dict(probes._connections)
+    probes._connections |= dict.fromkeys(range(10, 1_008), known[1])
+    probes.begin(line, 3, ProbeThere(13, ""))
     assert line.sent == [(CLOSED, 3)]
+    probes._connections = known
     assert [(dials, token) for _, dials, token in adopted] == [(False, ""), (True, "theirs")]
     assert probes.processes() == [11, 12]
     first, second = (connection for connection, *_ in adopted)

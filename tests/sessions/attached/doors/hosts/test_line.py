@@ -442,14 +442,13 @@ def test_that_each_record_goes_where_it_belongs(clock: _Clock) -> None:
     line._handle_record(OUTPUT, 1, b"it is closed")
 
 
-def test_that_early_words_of_a_supervisor_are_kept_up_to_a_limit(
-    clock: _Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(line_module, "_MOST_EARLY", 4)
+def test_that_early_words_of_a_supervisor_are_kept_up_to_a_limit(clock: _Clock) -> None:
+    flooded = _line(clock)
+    flooded._handle_record(SUPERVISOR, 0, b"x" * (1 << 20))
+    with pytest.raises(BrokenRecordError):
+        flooded._handle_record(SUPERVISOR, 0, b"x")
     line = _line(clock)
     line._handle_record(SUPERVISOR, 0, b"abcd")
-    with pytest.raises(BrokenRecordError):
-        line._handle_record(SUPERVISOR, 0, b"e")
     ours, theirs = socket.socketpair()
     with theirs:
         line.carry_supervisor(ours, sys.stdout)
@@ -675,7 +674,7 @@ def test_that_a_command_is_ended_at_once_or_patiently(
     while select.select([], [played.stdin], [], 0)[1]:
         pass
     assert not os.get_blocking(played.stdin.fileno())
-    connection.close(is_patient=is_patient)
+    connection.close(**({"is_patient": True} if is_patient else {}))
     assert played.asked == [*waits, "kill", None]
     assert played.stdin.closed
     assert played.stdout.closed

@@ -126,6 +126,10 @@ def test_that_a_relay_without_a_line_keeps_what_probes_send(bench: PlayedRelay, 
         line.socket.sendall(b"\0" * 64)
     else:
         line.socket.close()
+    if end == "closed":
+        bench.relay._outgoing += b"x"
+        bench.relay._flush()
+        assert bench.relay._line is None
     bench.turns()
     assert bench.relay._line is None
     if end != "gone meanwhile":
@@ -265,6 +269,42 @@ def test_that_nothing_is_read_while_too_much_waits_for_the_inspector(
     bench.turns()
 
     assert [payload for kind, _, payload in line.heard() if kind == DATA] == [b"z", b"late"]
+
+
+def test_that_eight_mebibytes_may_wait_for_the_inspector_and_four_for_a_probe(
+    bench: PlayedRelay,
+) -> None:
+    line, relay = bench.line(), bench.relay
+    for kept, is_full in ((8 << 20, False), ((8 << 20) + 1, True), (0, False)):
+        relay._records.kept = kept
+        relay._set_full()
+        assert relay._is_full is is_full
+    bench.probe()
+    line.heard()
+    probe = relay._probes[1]
+    for size, is_left in ((4 << 20, False), ((4 << 20) + 1, True)):
+        # It reads nothing.
+        probe.socket = SimpleNamespace(  # type: ignore[assignment]
+            send=lambda _data: 0, close=probe.socket.close
+        )
+        probe.outgoing = _Waiting(size)
+        relay._sources.clear()
+        relay._send(probe, b"")
+        assert (relay._probes == {}) is is_left
+
+
+class _Waiting(bytearray):
+    """So many bytes that a probe does not read."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(b"x")
+        self._size = size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __delitem__(self, _place: object) -> None:
+        raise BlockingIOError
 
 
 def test_that_an_inspector_that_does_not_read_gets_all_later(bench: PlayedRelay) -> None:
