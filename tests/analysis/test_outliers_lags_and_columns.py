@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from msgspec import Struct
 
+from inspector.analysis.statistics import comparison
 from inspector.analysis.statistics import runs as runs_compared
 from inspector.analysis.statistics.active_times import (
     Bound,
@@ -23,6 +25,7 @@ from inspector.analysis.statistics.comparison import Change, Comparison
 from inspector.analysis.statistics.long_frames import LongFrameCause
 from inspector.analysis.statistics.metrics import METRICS, MetricValue
 from inspector.analysis.statistics.outliers import Outliers, without_outliers
+from inspector.analysis.statistics.pyramid import Stretches
 from inspector.analysis.statistics.runs import ComparedRun, RunDifference, differences
 from inspector.analysis.statistics.time_series import FrameFacts, StutterLimits, TimeSeries
 from inspector.errors import CaptureError
@@ -310,6 +313,16 @@ def test_that_a_call_is_called_by_its_clock_and_its_name() -> None:
         "root › game: wave"
     )
     assert CallChange("root › game", "", "Calls", "per s", change).subject == "root › game"
+
+
+@pytest.mark.parametrize(
+    "kind", [comparison._Estimate, comparison._Pair, Outliers, RunColumn, RunDifference, Stretches]
+)
+def test_that_values_with_arrays_are_compared_by_identity(kind: type[Struct]) -> None:
+    one, other = (kind(*[None] * len(kind.__struct_fields__)) for _ in range(2))
+
+    assert one != other
+    assert {one, one, other} == {other, one}
 
 
 def test_that_causes_of_long_frames_have_a_title() -> None:
