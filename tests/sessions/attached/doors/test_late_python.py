@@ -161,7 +161,7 @@ def test_that_a_program_that_does_not_return_to_python_is_told_of_and_left_alone
     for _ in range(20):
         told = entered.problem()
     assert "its main thread is in a call that does not return" in told
-    assert len(woken) == late_python._WAKES
+    assert len(woken) == 6
     assert (entered.pid, entered.poll(), entered.may_bring_more()) == (Target().pid, None, False)
     assert entered.title == f"{Target().title} ({entered.pid})"
     entered.end()

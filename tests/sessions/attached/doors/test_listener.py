@@ -379,6 +379,9 @@ def test_that_a_door_for_pages_is_called_by_its_port_and_closed_at_the_end(
     opened = PageListener().open(acceptor)
     serving = [each for each in threading.enumerate() if each.name == "attach: pages"]
     assert all(each.daemon for each in serving)
+    # Each page takes some threads.
+    room: Any = opened
+    assert (room._room._value, room._strangers._value) == (64, 16)
     told = (opened.title, opened.pid, opened.poll(), opened.problem(), opened.may_bring_more())
     assert told == ("pages that dial", None, None, "", True)
     assert f'url: "{opened.url}", token: "{acceptor.token}"' in opened.note

@@ -407,7 +407,6 @@ class _Connection:
                 return {}
             if len(said) > _MOST_INTRODUCTION:
                 return {}
-            self._pending = b""
             data = self.receive(max(until_s - monotonic(), 0))
             if data is None:
                 return {"error": f"it said nothing in {patience_s:g} s"}
