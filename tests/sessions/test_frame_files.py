@@ -382,6 +382,19 @@ def test_that_columns_that_no_export_has_are_damage(
         frame_files._frames(Path("a.csv"), own_columns(**changed))
 
 
+def test_that_our_own_exports_are_read_compressed_without_a_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frames = frame_files._frames(Path("a.csv"), own_columns())
+    path = tmp_path / "run.csv"
+    export_frames(frames, Provenance("x", None, "0"), ExportOptions(), path)
+    packed = tmp_path / "run.csv.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    monkeypatch.setattr(frame_files, "_read_expanded", None)
+
+    assert np.array_equal(read_frame_file(packed).frames.at_ns, frames.at_ns)
+
+
 def test_that_a_trace_without_frames_is_read_only_where_none_are_needed(tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     path.write_text('[{"ph": "X", "pid": 1, "tid": 1, "name": "work", "ts": 5, "dur": 3}]')

@@ -143,6 +143,7 @@ def test_that_a_picture_that_cannot_be_read_is_said_and_the_next_is_shown(
         meta={"frame_rate": "30"},
     )
     pictures: Any = recorded.RecordedPictures(recording)
+    assert (pictures.is_watched, pictures.failure) == (False, "")
 
     assert [pictures.at(frame) for frame in (4, 3, 6)] == ["picture three", "picture three", None]
     assert (asked, pictures.failure) == (["three"], "")

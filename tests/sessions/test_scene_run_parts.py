@@ -122,6 +122,33 @@ def test_that_a_reading_begins_a_wake_up_for_meter_and_sampler(session: HostedSe
     assert begun[4:] == ["timers"]
 
 
+def test_that_what_the_host_asks_for_is_done_and_noted(session: HostedSession) -> None:
+    run = session._run
+    run.transport.run()
+
+    run.set_period(5)
+    assert run.transport.frame_period_ns == 5
+    run.reset_period()
+    assert run.transport.frame_period_ns == 16_666_667
+    assert isinstance(session.source, VirtualTimeSource)
+    session.source.jump_ns(7)
+    assert run.session_ns == 0
+    run.sync()
+    assert (run.session_ns, run.is_running) == (7, True)
+    run.hold()
+    run.hold(is_in_step=True)
+    assert not run.is_running
+
+    asked = [(reading, value) for _, _, reading, value, _ in events_of(session, READING)]
+    assert [each for each in asked if each[0] not in {Reading.ASKED, Reading.WOKEN}] == [
+        (Reading.PERIOD, 5),
+        (Reading.RATE, 0),
+        (Reading.SYNCED, 0),
+        (Reading.HELD, 0),
+        (Reading.HELD, 1),
+    ]
+
+
 def test_that_a_reading_during_a_step_waits_for_its_end(session: HostedSession) -> None:
     run = session._run
     run.begin_step(StepFrames(3), 1)

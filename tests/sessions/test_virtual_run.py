@@ -384,6 +384,7 @@ def test_that_frames_are_at_rounded_multiples_within_a_duration(
     run = run_virtual(session, duration_ns=duration_ns, dt_ns=dt_ns)
     assert [at_ns for at_ns, with_frame in passed if with_frame] == frames
     assert (run.session_ns, run.frames, run.is_complete) == (ends_ns, len(frames), True)
+    assert (run.heaviest_ns, bool(run.heaviest_frame)) == (0, bool(frames))
 
 
 def test_that_times_of_nothing_are_frames_of_a_nanosecond(monkeypatch: pytest.MonkeyPatch) -> None:
