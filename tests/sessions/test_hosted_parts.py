@@ -314,7 +314,7 @@ class NotedSource(VirtualTimeSource):
     @override
     def pass_ns(self, duration_ns: int) -> None:
         self._stand.done.append(("pass", duration_ns))
-        self._stand.run.session_ns, self._stand.run.ahead_ns = self._reached_ns, 0
+        self._stand.run.session_ns, self._stand.run.ahead_ns = self._reached_ns - 2, 2
 
     @override
     def jump_ns(self, duration_ns: int) -> None:

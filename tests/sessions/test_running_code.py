@@ -196,6 +196,7 @@ def test_that_a_long_stay_is_noticed_and_so_is_its_end() -> None:
     )
     try:
         assert said.get(timeout=20) == "long"
+        assert not watch.is_resting
 
         entry[0] = 2
 

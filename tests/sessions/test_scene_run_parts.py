@@ -16,7 +16,7 @@ from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.commands.scene import Reload
 from inspector.commands.transport import StepFrames
 from inspector.errors import CommandError
-from inspector.sessions import scene_run
+from inspector.sessions import scene_run, scene_threads
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.scene_run import goes_to_end
 from inspector.testing import scene_file
@@ -151,14 +151,31 @@ def test_that_what_the_host_asks_for_is_done_and_noted(session: HostedSession) -
 
 def test_that_a_reading_during_a_step_waits_for_its_end(session: HostedSession) -> None:
     run = session._run
-    run.begin_step(StepFrames(3), 1)
+    session.submit(StepFrames(2))
+    run.begin_step(StepFrames(3), 2)
     run.step_on(0)
-    assert (run.is_in_step, run.frames_run) == (True, 1)
+    assert (run.is_in_step, run.step_began_at, run.frames_run) == (True, 2, 3)
 
     run.note(Reading.SYNCED)
 
-    assert (run.is_in_step, run.frames_run) == (False, 3)
-    assert events_of(session, READING)[-1][4] == 3
+    assert (run.is_in_step, run.frames_run) == (False, 5)
+    assert events_of(session, READING)[-1][4] == 5
+
+
+def test_that_a_run_that_has_ended_calls_nothing_and_takes_no_failures(
+    session: HostedSession,
+) -> None:
+    run: Any = session._run
+    run.transport.run()
+    run.failure_policy = FailurePolicy.STOP
+
+    run.close()
+    run.tree.on_failure(SimpleNamespace(error=ValueError(), label="boss", clock_id=2))
+    run.close()
+
+    assert (run.loaded, run.is_running, run.stopped_by) == (None, False, None)
+    assert (run.transport.on_frame, run.transport.on_wake_done) == (None, None)
+    assert run._threads not in [each() for each in scene_threads._followed]
 
 
 def test_that_an_error_that_escapes_from_a_step_has_ended_it(session: HostedSession) -> None:
@@ -355,7 +372,7 @@ def test_that_time_between_the_turns_of_a_step_is_nobodys(
 
 @pytest.mark.parametrize(
     ("slice_ns", "turns", "is_done"),
-    [(None, 5, True), (0, 1, False), (19, 2, False), (90, 5, True)],
+    [(None, 5, True), (0, 1, False), (10, 1, False), (19, 2, False), (90, 5, True)],
 )
 def test_that_long_work_goes_on_until_the_turn_that_exceeds_its_slice(
     monkeypatch: pytest.MonkeyPatch, slice_ns: int | None, turns: int, *, is_done: bool
