@@ -14,6 +14,7 @@ from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
 from inspector.events.recording import RecordingInfo, open_recording
 from inspector.events.recording.reading import recording
+from inspector.events.recording.writing import file
 from inspector.events.recording.writing.file import RecordingFile
 from inspector.vocabulary import MARK
 from tests.events.recording.recorded_worlds import record
@@ -132,6 +133,29 @@ def test_that_states_are_unknown_from_the_last_event_before_a_gap_to_the_next_ke
 
     unknown = [(before_ns, 590)] * (EVENTS - len(known) - 1)
     assert found == [*known, *unknown, None]
+
+
+@pytest.mark.parametrize("gone", [{21}, set()])
+def test_that_states_are_unknown_up_to_the_next_keyframe_or_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: set[int]
+) -> None:
+    monkeypatch.setattr(file, "KEYFRAME_EVERY", 35)
+    monkeypatch.setattr(file, "KEYFRAME_AT_MOST", 35)
+    log = EventLog()
+    for number in range(EVENTS):
+        log.append((10 * number, MARK, 0, log.intern("here"), number))
+    path = record(log, tmp_path / "a.tlrec", portion=PORTION)
+    with_gaps(path, gone, {21, 49} - gone)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM keyframes WHERE cursor > 35")
+    past = open_recording(path)
+
+    found = [past.unknown_around(10 * number) for number in range(EVENTS)]
+
+    assert found == [
+        *[*[None] * 21, *[(200, 340)] * 13],
+        *[*[None] * 15, *[(480, 590)] * 11],
+    ]
 
 
 @pytest.mark.parametrize("change", ["first_cursor = 18", "count = 0", "count = 'seven'"])
