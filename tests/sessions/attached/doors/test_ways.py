@@ -52,6 +52,12 @@ def test_that_a_door_knows_what_the_way_says(monkeypatch: pytest.MonkeyPatch) ->
     assert (door.pid, door.grant, door.on_note, door.launch) == (5, "step", print, None)
     monkeypatch.setattr(ways, "door_of_process", lambda pid, grant: (pid, grant))
     assert _door(Way(_NOTHING, 5, grant="step")) == (5, "step")
+    assert _door(Way(_NOTHING, browser="9222")) == Browser("9222")
+    way = Way(_NOTHING, browser="9222", headless=True, hold=True, grant="step")
+    assert _door(way) == Browser("9222", hold=True, grant="step", headless=True)
+    assert _door(Way(_NOTHING, dial="unix:/a", token="00")) == Dial("unix:/a", "00")  # noqa: S106
+    pages = _door(Way(_NOTHING, listen_websocket=0, origin=("null",)))
+    assert pages == PageListener(0, ("null",))
     launch = _door(Way(_PROGRAM))
     assert (launch.argv, launch.on_note) == (_PROGRAM.argv, print)
 
