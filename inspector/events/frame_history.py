@@ -253,9 +253,9 @@ class FrameHistory:
                 _ = self._columns
             return
         values = (at_ns, interval_ns, delta_ns, busy_ns, cut_ns, *phases, *shares)
-        if len(self._columns[0]) > self._length and self._goes_on_with(
-            [(each,) for each in values]
-        ):
+        is_known = len(self._columns[0]) > self._length
+        # A copy has continued from here with the same frame.
+        if is_known and values == tuple(column[self._length] for column in self._columns):
             self._length += 1
             return
         for column, value in zip(self._own_columns(), values, strict=True):
@@ -290,12 +290,12 @@ class FrameHistory:
             column.extend(values)
         self._length += count
 
-    def _goes_on_with(self, columns: Sequence[Sequence[int]]) -> bool:
+    def _goes_on_with(self, columns: Sequence[array[int]]) -> bool:
         """Return whether a copy has continued from here with the same frames."""
         start = self._length
         stop = start + len(columns[0])
         return all(
-            column[start:stop] == array("q", values)
+            column[start:stop] == values
             for column, values in zip(self._columns, columns, strict=True)
         )
 
