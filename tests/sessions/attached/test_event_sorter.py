@@ -20,6 +20,7 @@ from inspector.vocabulary import (
     CLOCK_REMOVED,
     CLOCK_RESUMED,
     MARK,
+    TASK_ADDED,
     TIMER_ADDED,
     TIMER_ARMED,
     TIMER_CLEARED,
@@ -115,6 +116,21 @@ def test_that_more_than_a_program_may_have_are_left_out(
     assert sorter.release(9) == 1
     assert sorter.misfits == {kind: 4}
     assert [event[3] for event in _read(log) if event[1] == MARK] == [1, 2]
+
+
+def test_that_programs_together_have_millions_of_timers_and_fewer_clocks_and_tasks() -> None:
+    for place, (kind, most) in enumerate(
+        ((TIMER_ADDED, 2_000_000), (CLOCK_ADDED, 10_000), (TASK_ADDED, 500_000))
+    ):
+        for count, is_full in ((most - 1, False), (most, True)):
+            timers, clocks, tasks = (range(count if place == each else 0) for each in range(3))
+            sorter, _ = _made()
+            sorter.timeline = SimpleNamespace(  # type: ignore[assignment]
+                timers=timers, clocks=clocks, tasks=SimpleNamespace(by_id=tasks)
+            )
+            rows = _rows((5, kind, 7, 1, 0), _mark(5))
+            assert len(sorter._without_too_many(rows)) == (1 if is_full else 2)
+            assert sorter.misfits[kind] == is_full
 
 
 def test_that_what_does_not_fit_is_counted_but_not_while_a_program_is_described() -> None:
