@@ -308,7 +308,8 @@ def correlation_length(samples: _Resampled) -> float:
     count = len(samples)
     first = samples if samples.ndim == 1 else samples[:, 0]
     _, places, counts = np.unique(first, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts + 1) / 2)[places]
+    # But for a constant, which does not matter here.
+    ranks = (np.cumsum(counts) - counts / 2)[places]
     spectrum = np.fft.rfft(ranks - ranks.mean(), 1 << (2 * count - 1).bit_length())
     products = np.fft.irfft(np.abs(spectrum) ** 2)[: count // 2 + 1]
     if products[0] <= 0:

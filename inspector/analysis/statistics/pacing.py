@@ -131,7 +131,7 @@ def _adaptive_deviation(times: NDArray[np.float64], window: float) -> float:
         candidates = sums[low:stop]
         merged = np.argsort(np.concatenate((candidates, until - window)), kind="stable")
         places = np.flatnonzero(merged >= len(candidates))
-        begins = np.clip(places - np.arange(stop - start) - 1 + low, 0, ends - 1)
+        begins = np.maximum(places - np.arange(stop - start) - 1 + low, 0)
         low = int(begins[-1])
         deviations = times[start:stop] - (until - sums[begins]) / (ends - begins)
         squares += float(deviations @ deviations)
