@@ -40,7 +40,7 @@ _ROOT_NAME: Final = "capture"
 _MOST_NAMES: Final = 5_000
 _OTHERS: Final = "(others)"
 #: Slices that are processed together, and the most sums that are stored of them.
-_AT_ONCE: Final = 1 << 18
+_AT_ONCE: Final = 262_144
 _MOST_SUMS: Final = 64
 
 

@@ -65,7 +65,7 @@ _HEAD_BYTES: Final = 4096
 _FURTHER: Final = 1.25
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 #: Characters of a column of numbers that are decoded at once.
-_PIECE: Final = 1 << 18
+_PIECE: Final = 262_144
 PARTIAL_RECORDING: Final = "Parts of the recording are missing."
 _decode_json = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode_numbers = msgspec.json.Decoder(list[int]).decode

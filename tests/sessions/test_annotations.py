@@ -31,7 +31,7 @@ from inspector.events.recording import (
     open_recording,
 )
 from inspector.events.recording.writing.file import RecordingFile
-from inspector.sessions.annotations import MOST, Annotations
+from inspector.sessions.annotations import Annotations
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.recorded import RecordedSession
 from inspector.testing import held_session, scene_file
@@ -156,9 +156,18 @@ def test_that_what_is_refused_where_it_is_kept_does_not_count() -> None:
 
 
 def test_that_there_is_a_limit_to_how_many() -> None:
-    many = (Annotation("bookmark", n, name="x", id=n) for n in range(MOST))
-    with pytest.raises(AnnotationError, match="Remove some first"):
+    many = (Annotation("bookmark", n, name="x", id=n) for n in range(10_000))
+    with pytest.raises(AnnotationError, match=r"10,000 annotations already\. Remove some first"):
         Annotations(many).add(bookmark(1))
+
+    found = Annotations()
+    assert found.add(bookmark(1)).id == 1
+    for at_ms in range(200):
+        found.add(bookmark(at_ms))
+    for _ in range(200):
+        assert found.can_undo
+        found.undo()
+    assert (found.can_undo, len(found)) == (False, 1)
 
 
 # ---------------------------------------------------------------- a running scene

@@ -590,6 +590,35 @@ def test_that_the_choice_of_a_table_is_not_said_beside_its_chooser(
     assert CapturedSession.title.__get__(session) == title
 
 
+def test_that_a_refresh_reads_for_two_frames_and_the_beginning_for_longer() -> None:
+    asked: list[int] = []
+
+    def read_for(_reader: object, most_ns: int) -> bool:
+        asked.append(most_ns)
+        return True
+
+    def capture() -> str:
+        if len(asked) < 3:
+            raise CaptureError("nothing yet")
+        return "a capture"
+
+    adopted: list[object] = []
+    session: Any = SimpleNamespace(
+        _reader="a reader",
+        _work=None,
+        _unreported=3,
+        _read_for=read_for,
+        _arranged=lambda of, *, is_complete: (of, is_complete),
+        _adopt=adopted.append,
+    )
+    assert [CapturedSession.refresh(session) for _ in range(2)] == [3, 0]
+    assert asked == [40 * MS] * 2
+    asked.clear()
+    reader: Any = SimpleNamespace(capture=capture)
+    CapturedSession._begin(session, reader)
+    assert (asked, adopted) == ([400 * MS] * 3, [("a capture", False)])
+
+
 def test_that_a_stream_that_may_still_come_is_waited_for_with_another() -> None:
     def stream(name: str | None = None) -> str:
         if name == "late":
