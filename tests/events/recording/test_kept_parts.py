@@ -169,6 +169,28 @@ def test_that_states_are_begun_at_the_nearest_whole_keyframe(
     assert [past.known_before(cursor)[0] for cursor in (24, 25, 39, 40)] == [20, 25, 25, 40]
 
 
+@pytest.mark.parametrize("gone", [[40], [20, 40], [0, 20, 40]])
+def test_that_a_keyframe_that_cannot_be_read_back_leaves_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: list[int]
+) -> None:
+    monkeypatch.setattr(writing, "KEYFRAME_EVERY", 20)
+    monkeypatch.setattr(writing, "KEYFRAME_AT_MOST", 20)
+    path = record(log_of_marks(), tmp_path / "a.tlrec", portion=PORTION)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        # More timers than bytes; which is found when the state is asked for
+        text = "UPDATE keyframes SET timer_count = 2 WHERE cursor = ?"
+        connection.executemany(text, [(cursor,) for cursor in gone])
+    past = open_recording(path)
+    assert not past.notes
+
+    assert past.state_before(45).marks[-1].text == "mark 44"
+
+    assert past._keyframes == [cursor for cursor in (0, 20, 40, 60) if cursor not in gone]
+    assert past.notes == (
+        "The file is damaged: not all of its states can be read (2 timers in 0 bytes).",
+    )
+
+
 def test_that_texts_that_are_missing_are_question_marks(path: Path) -> None:
     for rows, texts in (
         ([(1, "one"), (3, "three")], ["", "one", "?", "three"]),

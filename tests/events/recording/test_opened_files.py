@@ -74,6 +74,7 @@ def test_that_a_file_that_is_cut_off_says_how_much_is_left(path: Path) -> None:
         (SQLITE_MAGIC.ljust(100, b"\0"), "is an SQLite file, but not a recording"),
         (b"SQLite format 4", "is not a recording of the inspector"),
     ],
+    ids=["empty", "a byte", "cut off", "another database", "another format"],
 )
 def test_that_a_file_is_known_by_its_head(tmp_path: Path, head: bytes, said: str) -> None:
     path = tmp_path / "a.tlrec"
@@ -176,8 +177,9 @@ def copying(
     """Copy a file, on which something is done during each copy, the last of them ever again."""
     left = list(steps)
 
-    def copy_file(_source: Path, _target: Path) -> None:
+    def copy_file(_source: Path, target: Path) -> None:
         done.append("copy")
+        target.touch()
         (left.pop(0) if len(left) > 1 else left[0])()
 
     monkeypatch.setattr(private_copy, "_copy_file", copy_file)
@@ -235,6 +237,20 @@ def test_that_a_file_beside_it_that_is_begun_anew_counts_as_a_change(
     )
 
     assert copied == ["copy"] * 4
+
+    # Of a former attempt nothing is left.
+    wal_copy = path.with_name("copy-wal")
+    assert wal_copy.exists()
+    copied.clear()
+
+    def moved() -> None:
+        wal.unlink()
+        changes_at(path, NS_PER_SECOND)
+
+    copying(path, monkeypatch, copied, lambda: None, moved, lambda: None)
+
+    assert copied == ["copy"] * 3
+    assert not wal_copy.exists()
 
 
 def test_that_a_file_that_goes_while_it_is_copied_is_tried_again_if_it_was_beside(
