@@ -298,8 +298,8 @@ def test_that_holding_stops_and_letting_go_resumes_what_ran(world: World) -> Non
     world.source.now += 4 * MS
     world.transport.hold()
     world.source.now += 1_000 * MS
-    assert world.tree.root.time_ns == 4 * MS
     assert world.tree.present is None
+    assert world.tree.root.time_ns == 4 * MS
 
     world.transport.run()
     assert world.source.wake_ns == world.source.now + 6 * MS
