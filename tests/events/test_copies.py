@@ -10,7 +10,15 @@ from inspector.events.log import packed
 from inspector.events.schema import SCHEMA, Unit
 from inspector.events.states import names_apart
 from inspector.events.timeline import Timeline
-from inspector.vocabulary import NEVER, RATE_DENOMINATOR, EventKind, Field, RawEvent, TimerKind
+from inspector.vocabulary import (
+    NEVER,
+    RATE_DENOMINATOR,
+    EventKind,
+    Field,
+    Mode,
+    RawEvent,
+    TimerKind,
+)
 from tests.events.recording.recorded_worlds import described
 from tests.fuzz import rounds
 
@@ -23,6 +31,7 @@ _OF_UNIT = {
     Unit.LOCAL_DUE: (0, 3, 10**9, _FAR_NS, -_FAR_NS, NEVER),
     Unit.LATENESS: (0, 7),
     Unit.PERIOD: (0, 5),
+    Unit.MODE: tuple(Mode),
     Unit.TIMER_KIND: tuple(TimerKind),
     Unit.FIELD: (Field.PAUSED, Field.PRIORITY, Field.TIME, Field.NAME, Field.STATE),
 }
@@ -41,21 +50,27 @@ def any_events(random: Random, count: int) -> list[RawEvent]:
         (EventKind.LOOP_FOUND, 2, 2, 1),
         (EventKind.MEMBER_ADDED, 1, 0, 3),
         (EventKind.MEMBER_ORIGIN, 1, 2, 1),
+        (EventKind.MEMBER_SET, 1, Field.PRIORITY, 4),
+        (EventKind.TIMER_ADDED, 3, 2, 4),
+        (EventKind.TIMER_ARMED, 3, 10**9, 0),
     ]:
-        events.append((0, int(kind), subject, a, b))
+        events.append((0, int(kind), subject, int(a), b))
     # A clock is anchored before it has timers.
     anchored = {1, 2}
     folded = [EventKind(kind) for kind in sorted(Timeline([])._fold)]
     kinds = [each for each in folded if each is not EventKind.CLOCK_ANCHORED]
     about = {each.name.partition("_")[0] for each in kinds}
-    groups = [[each for each in kinds if each.name.startswith(name)] for name in sorted(about)]
-    groups += [[each for each in kinds if each.name.startswith("MEMBER")]] * 3
+    often = ["CLOCK", "MEMBER", "TIMER"]
+    groups = [
+        [each for each in kinds if each.name.startswith(name)]
+        for name in [*sorted(about), *often * 3]
+    ]
     for _ in range(count):
         at_ns += random.choice((0, 0, 5))
         kind = random.choice(random.choice(groups))
         row = SCHEMA[kind]
         a, b = (random.choice(_OF_UNIT.get(unit, _NUMBERS)) for unit in (row.a, row.b))
-        subject = random.choice(_NUMBERS)
+        subject = random.choice(_OF_UNIT.get(row.subject, _NUMBERS))
         events.append((at_ns, int(kind), subject, int(a), int(b)))
         if kind is EventKind.CLOCK_ADDED and subject not in anchored:
             anchored.add(subject)
@@ -143,11 +158,11 @@ def test_that_timers_are_due_as_their_clocks_say() -> None:
         for event in any_events(Random(seed), 120):
             timeline.apply_all([event])
             if not seed % 3 or not event[0] % 3:
-                timeline.copy().resolve_dues()
-                timeline.resolve_dues()
-                table = timeline.timers
-                for number in table.ids():
-                    due_ns = timeline.session_due_ns(number)
-                    assert table.session_due[table.index(number)] == (
-                        NEVER if due_ns is None else due_ns
-                    ), (seed, event)
+                for each in (timeline.copy(), timeline):
+                    each.resolve_dues()
+                    table = each.timers
+                    for number in table.ids():
+                        due_ns = timeline.session_due_ns(number)
+                        assert table.session_due[table.index(number)] == (
+                            NEVER if due_ns is None else due_ns
+                        ), (seed, event)

@@ -19,6 +19,8 @@ from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
     CLOCK_MOVED,
+    CLOCK_PAUSED,
+    CLOCK_RESUMED,
     COMMAND,
     COMMAND_CONTEXT,
     COMMAND_FORM,
@@ -315,6 +317,9 @@ def test_that_whatever_happens_to_a_timer_changes_the_version_of_the_timers() ->
     for events in (
         [(0, TIMER_ADDED, 7, 1, 0), (0, TIMER_ARMED, 7, 5, 5)],
         [(5, TIMER_FIRED, 7, 0, 10)],
+        # It fires at another instant.
+        [(6, CLOCK_PAUSED, 1, 0, 0)],
+        [(7, CLOCK_RESUMED, 1, 0, 0)],
         [(10, TIMER_FIRED, 7, 0, NEVER)],
         [(10, TIMER_ADDED, 8, 1, 0), (10, TIMER_CLEARED, 8, 0, 0)],
     ):
