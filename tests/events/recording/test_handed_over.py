@@ -252,6 +252,9 @@ def test_that_a_recording_is_finished_once_and_takes_nothing_more(tmp_path: Path
     assert (recorder.is_recording, recorder.is_writing, recorder._is_stopped) == (False,) * 3
     recorder.start()
     assert recorder.is_recording
+    recorder.add_picture(0, b"first")
+    assert recorder._has_some.is_set()
+    recorder._has_some.clear()
     log.append((1, MARK, 0, 0, 0))
 
     recorder.finish()
@@ -270,7 +273,10 @@ def test_that_a_recording_is_finished_once_and_takes_nothing_more(tmp_path: Path
     assert recorder._has_some.is_set()
     assert recorder._has_enough.is_set()
     recorder._due_ns = NOW_NS + 1
-    assert written(recorder)[-1] == ("add_numbers", [1, MARK, 0, 0, 0])
+    assert written(recorder)[-2:] == [
+        ("add_numbers", [1, MARK, 0, 0, 0]),
+        ("picture", 0, b"first"),
+    ]
 
 
 @pytest.mark.parametrize(

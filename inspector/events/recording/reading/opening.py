@@ -371,7 +371,8 @@ def _from_0(path: Path) -> Path:
         file = RecordingFile(new, about, Timeline(strings), 0)
         file.add_strings(strings)
         for (data,) in old.execute("SELECT data FROM chunks ORDER BY first_cursor"):
-            rows = np.frombuffer(data, "<i8").reshape(-1, EVENT_COLUMNS)
+            numbers = np.frombuffer(data, "<i8")
+            rows = numbers.reshape(len(numbers) // EVENT_COLUMNS, EVENT_COLUMNS)
             file.add(events_of(rows.T))
         file.finish()
     return new

@@ -310,10 +310,8 @@ class RecordingFile:
             lambda: execute("PRAGMA journal_mode = DELETE"),
             self._close,
         ):
-            try:
+            with suppress(sqlite3.Error):
                 step()
-            except sqlite3.Error:
-                continue
 
     def _close(self) -> None:
         try:
