@@ -535,7 +535,7 @@ class Sampler:
         program, place = self._program, ""
         seen, _ = stack_of(thread, is_after=False)
         # The stack of a thread that waits by now no longer shows what it was doing.
-        if seen and not seen[-1][0].co_filename.endswith(WAITING_FILES):
+        if seen and seen[-1][0].co_filename not in WAITING_FILES:
             own = [each for each in seen if is_own(each[0].co_filename)] or seen
             place = program.texts[program.code_site(*own[-1])]
         return program.text(f"{known.name}: {place}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from functools import lru_cache
+from threading import Condition
 
 from .program import name_of
 
@@ -35,18 +36,22 @@ _RUNNERS = {
     "runUntilCurrent": ("twisted", "call"),
     "call_scheduled_functions": ("pyglet", "item"),
 }
-#: Files of the standard library whose functions wait for something when they use no processor.
-WAITING_FILES = (
-    "threading.py",
-    "socket.py",
-    "ssl.py",
-    "subprocess.py",
-    "selectors.py",
-    "queue.py",
-    os.path.join("multiprocessing", "connection.py"),
-    os.path.join("multiprocessing", "popen_fork.py"),
-    os.path.join("concurrent", "futures", "_base.py"),
-    "fcntl.py",
+#: Files of the standard library whose functions wait for something when they use no processor. A
+#: program may have files of the same names.
+WAITING_FILES = frozenset(
+    os.path.join(os.path.dirname(Condition.notify.__code__.co_filename), name)
+    for name in (
+        "threading.py",
+        "socket.py",
+        "ssl.py",
+        "subprocess.py",
+        "selectors.py",
+        "queue.py",
+        os.path.join("multiprocessing", "connection.py"),
+        os.path.join("multiprocessing", "popen_fork.py"),
+        os.path.join("concurrent", "futures", "_base.py"),
+        "fcntl.py",
+    )
 )
 #: What programs call when they wait in a function of the probe.
 _PROBE_WAITS = {"sleep": "time.sleep", "wait": "Condition.wait", "join": "Thread.join"}
@@ -90,7 +95,7 @@ def stack_of(thread: int, *, is_after: bool) -> tuple[list[tuple[CodeType, int]]
     while frame is not None:
         code = frame.f_code
         if code.co_filename.startswith(_HERE):
-            if all(inner.co_filename.endswith(WAITING_FILES) for inner, _ in found):
+            if all(inner.co_filename in WAITING_FILES for inner, _ in found):
                 # The outermost frame of the probe is what the program has called.
                 runner.probe_call = code.co_name
                 found.clear()
@@ -136,7 +141,7 @@ def wait_of(runner: Runner) -> tuple[bool, str]:
     if runner.place is None:
         return False, ""
     code, place = runner.place
-    if code.co_filename.endswith(WAITING_FILES):
+    if code.co_filename in WAITING_FILES:
         return True, ""
     if runner.probe_call in _PROBE_WAITS:
         return True, _PROBE_WAITS[runner.probe_call]
