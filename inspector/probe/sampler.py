@@ -158,6 +158,8 @@ class Sampler:
         self._program = program
         self._now_ns = now_ns
         self._watched: dict[int, Watched] = {}
+        # The clock of threads that wait: only times in which no thread could run are told of it.
+        self._threads: Optional[Watched] = None
         self._changes = -1
         self._asked_ns = 0
         self._began_ns = self._stuck_ns = self._due_ns = 0
@@ -182,6 +184,7 @@ class Sampler:
         for watched in self._watched.values():
             watched.thread_times.close()
         self._watched.clear()
+        self._threads = None
         self._stops.close()
         self.is_busy = False
 
@@ -279,17 +282,21 @@ class Sampler:
             for watched in (*self._watched.values(), *gone)
             if late_ns >= _GAP_NS or not watched.is_quiet(now_ns)
         ]
-        if not self._watched and not loops:
+        has_threads = self._threads is not None
+        if not self._watched and not loops and not has_threads:
             return
-        others = other_times() if loops else {}
+        reads_stops = late_ns >= STOP_NS or now_ns - self._stops.read_ns >= _REST_NS
+        others = other_times() if loops or (has_threads and reads_stops) else {}
         # Reading files releases the interpreter's lock, so stacks are read first.
         seen = [(watched, self._see(watched, now_ns, late_ns, others)) for watched in loops]
+        kept = self._see_kept(now_ns, others) if reads_stops else None
         is_busy, stop_ns, self._stops.lacked_ns = False, 0, 0
-        if late_ns >= STOP_NS or now_ns - self._stops.read_ns >= _REST_NS:
+        if reads_stops:
             stop_ns = self._stops.stopped_ns(now_ns, late_ns)
         for watched, view in seen:
             if self._sample_loop(watched, view, now_ns, 0 if stop_ns else late_ns):
                 is_busy = True
+        self._report_kept(kept, now_ns, 0 if stop_ns else late_ns)
         for watched in gone:
             watched.thread_times.close()
         if stop_ns:
@@ -328,7 +335,35 @@ class Sampler:
         for number, clock in list(clocks.items()):
             if getattr(clock.adapter, "has_hidden_turns", False) and number not in watched:
                 watched[number] = Watched(clock, clock.threads, None)
+            if getattr(clock.adapter, "has_waits_of_threads", False) and self._threads is None:
+                self._threads = Watched(clock, (0, 0), None)
         return gone
+
+    # --------------------------------------------------------------- waiting threads
+
+    def _see_kept(self, now_ns: int, others: dict[int, int]) -> Optional[_View]:
+        """Return which thread has run since the reading before; ``None`` if that is not known."""
+        threads = self._threads
+        if threads is None:
+            return None
+        since_ns, threads.sampled_ns = threads.sampled_ns, now_ns
+        view = _View()
+        self._see_other(threads, now_ns - since_ns, others, view)
+        return view if since_ns and self._stops.read_ns else None
+
+    def _report_kept(self, view: Optional[_View], now_ns: int, late_ns: int) -> None:
+        """Report a gap in which no waiting thread can have run: none got the interpreter.
+
+        The thread that looks wanted it all the time, and asked for it again and again.
+        """
+        threads, kept_ns = self._threads, late_ns - self._stops.lacked_ns
+        if view is None or threads is None or late_ns < STOP_NS or kept_ns * 2 <= late_ns:
+            return
+        if self._stops.wakes * SWITCH_NS // 2 < kept_ns or threads.clock.is_held:
+            return
+        if self._program.first_due_ns(threads.clock) is not None:
+            events = self._other(threads, view, now_ns, min(view.other_ns, kept_ns), kept_ns)
+            self._report_sample(threads, now_ns, kept_ns, (0, 0), SAW_BETWEEN_TURNS, events)
 
     # -------------------------------------------------------------------- one loop
 
@@ -348,12 +383,16 @@ class Sampler:
         if is_long:
             view.stack, view.runner = stack_of(watched.thread, is_after=late_ns >= _GAP_NS)
             view.running = self._running(watched, view.runner)
-        passed_ns = now_ns - watched.sampled_ns
+        self._see_other(watched, now_ns - watched.sampled_ns, others, view)
+        return view
+
+    def _see_other(
+        self, watched: Watched, passed_ns: int, others: dict[int, int], view: _View
+    ) -> None:
         other, other_ns = watched.others.used(others, watched.thread)
         view.other_ns = min(other_ns, passed_ns)
         if other_ns * 4 >= passed_ns:
             view.other = self._place_of(other)
-        return view
 
     def _sample_loop(self, watched: Watched, view: _View, now_ns: int, late_ns: int) -> bool:
         """Sample a loop; returns whether its turn is long."""

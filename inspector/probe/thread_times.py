@@ -77,8 +77,9 @@ class Stops:
 
     def __init__(self) -> None:
         # lacked_ns: For how much of the gap before the last look it had no processor
-        # read_ns: When its times were last read
-        self.lacked_ns = self.read_ns = 0
+        # read_ns: When its times were last read, 0 for never
+        # wakes: How often it ran since the reading before, without ends of its own sleeps
+        self.lacked_ns = self.read_ns = self.wakes = 0
         #: Processor time of the process a few sleeps ago, and how often the thread has slept since
         #: its times were read.
         self._process_ns = self._slept = 0
@@ -90,7 +91,7 @@ class Stops:
         """Close the system's file."""
         if self._own is not None:
             self._own.close()
-        self._own, self._native = None, -1
+        self._own, self._native, self.read_ns = None, -1, 0
 
     def sleeps(self) -> None:
         """Count a sleep that the thread is about to begin."""
@@ -118,7 +119,8 @@ class Stops:
         before, self._times, self.read_ns = self._times, times, now_ns
         slept, self._slept = self._slept, 0
         # It may have lacked a processor before the gap, but also during all of it.
-        waited_ns, wakes = times[0] - before[0], times[1] - before[1] - slept
+        waited_ns = times[0] - before[0]
+        self.wakes = wakes = times[1] - before[1] - slept
         self.lacked_ns = min(waited_ns, late_ns)
         process_ns, self._process_ns = self._process_ns, process_time_ns()
         if late_ns < STOP_NS or self._process_ns - process_ns > late_ns // 10:

@@ -573,6 +573,25 @@ def test_that_a_finding_counts_how_often_a_function_blocked_the_loop() -> None:
     assert (found.clock_id, found.site, found.frame) == (LOOP, "/srv/server.py:4", None)
 
 
+def test_that_waiting_threads_are_blocked_by_the_one_that_had_the_interpreter() -> None:
+    program = Program()
+    program.sample(
+        until_ms=100,
+        covers_ms=100,
+        ran_ms=0,
+        other="hog: /srv/server.py:4 in crunch",
+        other_ms=90,
+        flags=SAW_BETWEEN_TURNS,
+    )
+    lateness = program.fire(110)
+    assert lateness_text(lateness) == (
+        "110 ms late: the thread “hog” had the interpreter, in crunch() (server.py:4), for 100 ms; "
+        "10.0 ms are not known."
+    )
+    (found,) = [each for each in findings(LogHistory(program.log)) if each.kind is BLOCKED_LOOP]
+    assert found.text.startswith("crunch() (server.py:4) blocked waiting threads once, 100 ms")
+
+
 def test_that_the_loops_of_two_workers_are_told_apart() -> None:
     program = Program()
     other, text = LOOP + 1, program.log.intern

@@ -49,7 +49,7 @@ class Looked:
         self.program.attach(self.events.append, self.events.extend)
         self.sampler = Sampler(self.program, lambda: self.now_ns)
         self.stops = SimpleNamespace(
-            lacked_ns=0, read_ns=self.now_ns * 2, sleeps=int, stopped_ns=int, close=int
+            lacked_ns=0, wakes=0, read_ns=self.now_ns * 2, sleeps=int, stopped_ns=int, close=int
         )
         self.sampler._stops = self.stops  # type: ignore[assignment]
 
@@ -87,7 +87,7 @@ class Looked:
             self.stops.lacked_ns = lacked_ms * MS
             return 0
 
-        self.stops.stopped_ns, self.stops.read_ns = stopped_ns, 0
+        self.stops.stopped_ns, self.stops.read_ns = stopped_ns, 1
         self.sampler._stuck_ns = ms * MS
         self.look_after(ms, used_ms)
 

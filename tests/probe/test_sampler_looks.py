@@ -9,7 +9,9 @@ from types import SimpleNamespace
 import pytest
 
 from inspector.probe import sampler as module
+from inspector.probe import thread_times
 from inspector.probe.adapters import Adapter
+from inspector.probe.clocks import Clock
 from inspector.probe.kinds import (
     OTHER_THREAD,
     RUNNING_CALL,
@@ -20,7 +22,7 @@ from inspector.probe.kinds import (
     SAW_WAIT,
 )
 from inspector.probe.stacks import stack_of
-from tests.probe.looked import Looked
+from tests.probe.looked import MS, Looked
 
 
 @pytest.fixture
@@ -195,3 +197,71 @@ def test_that_what_a_loop_of_trio_runs_is_a_task_named_after_its_function() -> N
 
     # What trio does for itself is no task.
     assert seen == [("", False), ("crunch", True)]
+
+
+def threads_that_wait(looked: Looked) -> Clock:
+    """Add a clock of which threads wait, one of them now, and have the times of all read once."""
+    adapter = Adapter(looked.program)
+    adapter.has_waits_of_threads = True
+    clock = looked.program.clock("Python time", adapter=adapter)
+    looked.program.timer(clock, "Event.wait", 0, 10**18)
+    looked.look_late(1)
+    looked.look_late(1)
+    return clock
+
+
+@pytest.mark.parametrize(
+    ("late_ms", "lacked_ms", "wakes", "told"),
+    [
+        (100, 0, 10, [100]),
+        (100, 0, 9, []),
+        (100, 49, 6, [51]),
+        (100, 50, 10, []),
+        (50, 0, 5, [50]),
+        (49, 0, 5, []),
+    ],
+)
+def test_that_a_time_is_told_in_which_no_waiting_thread_got_the_interpreter(
+    looked: Looked, late_ms: int, lacked_ms: int, wakes: int, told: list[int]
+) -> None:
+    threads_that_wait(looked)
+    looked.stops.wakes = wakes
+    looked.look_late(late_ms, lacked_ms=lacked_ms)
+
+    assert [covers for covers, _, _ in looked.told] == told
+
+
+def test_that_the_thread_is_told_that_ran_while_no_other_got_the_interpreter(
+    looked: Looked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = [0, 0, 30 * MS]
+    monkeypatch.setattr(module, "other_times", lambda: {get_ident(): used.pop(0)})
+    monkeypatch.setattr(thread_times, "process_time_ns", int)
+    monkeypatch.setattr(thread_times, "thread_time_ns", int)
+    clock = threads_that_wait(looked)
+    looked.stops.wakes = 10
+    looked.look_late(100)
+
+    (told,) = [each for each in looked.events if each[1] == OTHER_THREAD]
+    assert told[2:4] == (clock.number, 30 * MS)
+    assert looked.program.texts[told[4]].startswith("MainThread: ")
+
+
+@pytest.mark.parametrize("why", ["stopped", "held", "nobody waits"])
+def test_that_waiting_threads_are_not_told_of_a_time_in_which_nothing_ran(
+    looked: Looked, why: str
+) -> None:
+    clock = threads_that_wait(looked)
+    looked.stops.wakes = 10
+    if why == "stopped":
+        looked.sampler._stuck_ns = 100 * MS
+        looked.stops.stopped_ns = lambda *_: 100 * MS
+        looked.look_after(100)
+    elif why == "held":
+        looked.program.clocks.pause(clock)
+        looked.look_late(100)
+    else:
+        looked.program.timers.clear()
+        looked.look_late(100)
+
+    assert looked.told == []

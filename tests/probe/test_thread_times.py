@@ -79,6 +79,7 @@ def test_that_a_process_that_has_run_was_not_stopped(watcher: Watcher) -> None:
 def test_that_a_thread_that_waited_for_the_interpreter_was_not_stopped(watcher: Watcher) -> None:
     watcher.looks(5)
     assert watcher.gap_ms(80, wakes=16) == 0
+    assert watcher.stops.wakes == 15
 
 
 def test_that_a_thread_that_was_woken_too_late_was_not_stopped(watcher: Watcher) -> None:
@@ -97,8 +98,10 @@ def test_that_a_file_of_one_thread_is_open_whichever_looks() -> None:
         thread.start()
         thread.join()
     while_looking = open_files()
+    assert stops.read_ns == 2
     stops.close()
 
+    assert stops.read_ns == 0
     assert (while_looking, open_files()) == (before + 1, before)
 
 

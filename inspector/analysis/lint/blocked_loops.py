@@ -51,6 +51,10 @@ def blocked_loops(survey: Survey) -> Iterator[Finding]:
         for together in _blocks(firings):
             _collect(survey, clock_id, together, found)
         name = f"the loop “{names[clock_id]}”" if clock_id in names else "a loop"
+        if clock_id not in survey.timeline.loops and all(
+            sample.is_between_turns for sample in survey.samples.by_clock[clock_id]
+        ):
+            name = "waiting threads"
         for blocker in found.values():
             if not blocker.blocks:
                 continue

@@ -52,6 +52,7 @@ class Adapter:
         has_hidden_turns: Whether its loops report no frames, or not all that they do in them: the
             stacks of their threads tell when they are busy.
         is_loop_in_c: Whether such a loop waits in a function that has no frame of its own.
+        has_waits_of_threads: Whether its timers are waits of any threads, not calls of a loop.
         waits_for_events: Whether its frames are turns of a loop that calls one thing after another.
         says_what_it_waits_for: Whether its loops and threads begin and end their waits by
             :class:`~..waits.Waits`, so that a jump of virtual time need not wake them all.
@@ -70,6 +71,7 @@ class Adapter:
     reads_anywhere = False
     has_hidden_turns = False
     is_loop_in_c = False
+    has_waits_of_threads = False
     waits_for_events = False
     says_what_it_waits_for = False
 

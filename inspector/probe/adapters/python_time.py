@@ -80,6 +80,7 @@ class PythonTimeAdapter(Adapter):
     """
 
     library: str = "time"
+    has_waits_of_threads = True
     says_what_it_waits_for = True
 
     def __init__(self, program: Program) -> None:
