@@ -105,9 +105,11 @@ class JoinedProgram:
         # The clocks whose timers are unknown because a thread is busy: for each the name of the
         # thread, and since when in session time, if reported
         self.waits_for: dict[int, tuple[str, int | None]] = {}
-        # is_stepping: Whether a step was requested and has not ended
+        # is_stepping: Whether a step was requested whose end is not in the timeline yet
         # has_step_begun: Whether the program has confirmed it
         self.is_stepping = self.has_step_begun = False
+        # Session time up to which its events tell of a step that has ended, if one has
+        self.step_ended_ns: int | None = None
         self.ended = ""  # Why it is no longer attached, as a sentence; empty while it is
 
     def name_for_namesake(self, name: str) -> str:

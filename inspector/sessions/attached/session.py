@@ -487,7 +487,8 @@ class AttachedSession:
     def _on_held(self, program: JoinedProgram, held: HeldMessage) -> None:
         # Before the step has begun, the message is about an earlier hold.
         if held.held and program.has_step_begun:
-            program.is_stepping = program.has_step_begun = False
+            program.has_step_begun = False
+            program.step_ended_ns = program.translation.last_ns
 
     def _on_keyframe(self, program: JoinedProgram, keyframe: KeyframeMessage) -> None:
         at_ns = program.translation.last_ns
@@ -509,6 +510,9 @@ class AttachedSession:
 
     def _update_transport(self) -> None:
         clocks = self.own_clocks()
+        for program, _ in clocks:
+            if program.step_ended_ns is not None and program.step_ended_ns <= self._sorter.at_ns:
+                program.is_stepping, program.step_ended_ns = False, None
         if any(program.is_stepping for program, _ in clocks):
             return
         is_running = any(not self.timeline.clocks[clock_id].paused for _, clock_id in clocks)

@@ -33,6 +33,10 @@ _NO_RATE: Final = "The time of a program with its children is real time."
 _NO_TIMERS: Final = "No timer waits on the clock above a program and its children."
 
 
+def _takes_step(program: JoinedProgram) -> bool:
+    return program.is_stepping and program.step_ended_ns is None
+
+
 def _still_stepping(program: JoinedProgram) -> str:
     return f"“{program.name}” is still taking the step before, which passes in real time"
 
@@ -138,7 +142,9 @@ class RemoteTransport:
 
     @property
     def is_running(self) -> bool:
-        return self._target.programs.is_running
+        """Whether a program runs and was not told to hold, which comes before any later step."""
+        programs = self._target.programs
+        return programs.is_running and not programs.wants_hold
 
     def run(self) -> None:
         self._target.programs.wants_hold = False
@@ -181,7 +187,7 @@ class RemoteSteps:
     def to_next_timer(self) -> Action:
         """Let the program with the next timer step to it, and all others step for the same time."""
         for program, _ in self._target.programs.own_clocks():
-            if program.is_stepping:
+            if _takes_step(program):
                 # The others would get ahead of a program that is still in a step.
                 raise CommandError(_sentence(_still_stepping(program)))
         able = self._able(Capability.STEP_TIMER)
@@ -203,7 +209,7 @@ class RemoteSteps:
     def _able(self, capability: Capability) -> list[tuple[JoinedProgram, int]]:
         clocks = self._target.programs.own_clocks()
         reasons = [
-            _still_stepping(program) if program.is_stepping else program.why_not(capability, clock)
+            _still_stepping(program) if _takes_step(program) else program.why_not(capability, clock)
             for program, clock in clocks
         ]
         if not clocks or all(reasons):
@@ -216,7 +222,7 @@ class RemoteSteps:
 
     def _step(self, program: JoinedProgram, clock_id: int, how: dict[str, int | str]) -> None:
         target = self._target
-        program.is_stepping = True
+        program.is_stepping, program.step_ended_ns = True, None
         answered = target.expect_answer()
 
         def done(result: dict[str, object], refusal: str) -> None:

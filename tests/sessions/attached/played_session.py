@@ -27,6 +27,7 @@ def played_program(name: str = "game", **has: object) -> Any:  # noqa: ANN401 - 
         "is_attached": True,
         "is_stepping": False,
         "has_step_begun": False,
+        "step_ended_ns": None,
         "lost": Counter[str](),
         "ended": "",
     }

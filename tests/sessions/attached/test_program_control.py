@@ -36,6 +36,7 @@ from inspector.vocabulary import (
     BREAKPOINT_HIT,
     CLOCK_PAUSED,
     CLOCK_RATE,
+    CLOCK_RESUMED,
     COMMAND,
     FRAME_BEGAN,
     FRAME_ENDED,
@@ -198,6 +199,26 @@ def test_that_a_step_is_over_when_the_program_is_held_again(attachment: Attachme
     assert session.status.phase is SessionPhase.STEPPING
     probe.tell("Program.held", held=True, frame=2)
     attachment.settle(lambda: session.status.phase is SessionPhase.HELD)
+
+
+def test_that_a_program_that_runs_is_held_and_stepped_at_once(attachment: Attachment) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    for command in (Hold(), StepFrames(2)):
+        session.submit(command)
+    attachment.settle(lambda: len(session.timeline.commands) == 2)
+    assert [method for method, _ in probe.asked] == ["Clock.pause", "Program.step"]
+    now_ns = attachment.hand()
+    probe.events((now_ns, CLOCK_RESUMED, 1, 2, 0), (now_ns + 1, CLOCK_PAUSED, 1, 0, 0))
+    probe.tell("Program.held", held=True, frame=2)
+    (program,) = session.programs.values()
+    attachment.until(lambda: program.step_ended_ns is not None)
+    # Its pause is not in the timeline yet.
+    assert session.status.phase is SessionPhase.STEPPING
+    session.submit(StepFrames(1))
+    attachment.until(lambda: len(probe.asked) == 3)
+    assert program.is_stepping
+    assert not any(each.refusal for each in session.timeline.commands)
 
 
 def join_second(attachment: Attachment, *timers: tuple[int, str, int]) -> FakeProbe:
@@ -472,6 +493,7 @@ class Held:
     ask_clock: Callable[[str, int, dict[str, object], Callable[..., object]], None]
     is_stepping: bool = False
     has_step_begun: bool = False
+    step_ended_ns: int | None = None
 
     def why_not(self, *_: object) -> str:
         return ""

@@ -182,10 +182,11 @@ def test_that_only_a_step_that_has_begun_ends_with_the_next_hold() -> None:
         (True, False, False),
         (False, True, False),
     ):
-        program = played_program(is_stepping=True, has_step_begun=has_begun)
+        told = SimpleNamespace(last_ns=50)
+        program = played_program(has_step_begun=has_begun, translation=told)
         do("_on_held", None, program, SimpleNamespace(held=held))
-        assert (program.is_stepping, program.has_step_begun) == (
-            not is_over,
+        assert (program.step_ended_ns, program.has_step_begun) == (
+            50 if is_over else None,
             has_begun and not is_over,
         )
 
