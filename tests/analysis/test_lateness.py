@@ -553,6 +553,18 @@ def test_that_parts_of_a_frame_are_told_apart() -> None:
     ]
 
 
+def test_that_what_a_callback_waited_for_is_a_public_function() -> None:
+    program, library = Program(), "/usr/lib/python3.11/subprocess.py"
+    inner = [f"{library}:{line} in {name}" for line, name in ((548, "run"), (9, "Popen._wait"))]
+    for until_ms in range(10, 101, 10):
+        kind, waits = CallKind.CALLBACK, SAW_WAIT
+        program.sample(LOAD, *inner, until_ms=until_ms, ran_ms=0, name="", kind=kind, flags=waits)
+    assert lateness_text(program.fire(100)) == (
+        "100 ms late: a callback waited for run in load() (server.py:20) the whole time, 10 of 10 "
+        "samples."
+    )
+
+
 def test_that_nobody_is_named_without_samples() -> None:
     lateness = Program().fire(100)
     assert lateness.cause is Cause.UNKNOWN

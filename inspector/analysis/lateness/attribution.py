@@ -123,6 +123,7 @@ class LatenessShare(Struct, frozen=True):
     name: str = ""  # The name of the callback or of the family of calls
     # Whether it was only seen right afterwards, because code in C kept the interpreter until then.
     is_after: bool = False
+    kind: CallKind = CallKind.FRAME  # What it was called as
 
 
 def _weight(share: LatenessShare) -> float:
@@ -450,6 +451,7 @@ def _merged(shares: list[LatenessShare]) -> list[LatenessShare]:
             larger.calls,
             larger.name,
             share.is_after and former.is_after,
+            larger.kind,
         )
     return list(found.values())
 
@@ -496,7 +498,9 @@ def _shares(pieces: Iterable[_Piece], *, are_waits: bool) -> list[LatenessShare]
                 is_after = all(piece.sample.is_afterwards for piece in group)
             culprit = Culprit(place, _task(kind, name), what=what)
             shares.append(
-                LatenessShare(cause, culprit, ns, looks, stack, name=name, is_after=is_after)
+                LatenessShare(
+                    cause, culprit, ns, looks, stack, name=name, is_after=is_after, kind=kind
+                )
             )
     return shares
 
@@ -506,12 +510,15 @@ def _task(kind: CallKind, name: str) -> str | None:
 
 
 def _what(stack: Sequence[str]) -> str:
-    if not stack:
-        return ""
-    innermost = Place.of(stack[-1])
-    if innermost.file == "<built-in>":
-        return innermost.function
-    return innermost.function if is_library(innermost) else ""
+    """Return the innermost function of a library that a stack ends in, rather a public one."""
+    called: list[str] = []
+    for place in map(Place.of, reversed(stack)):
+        if place.file != "<built-in>" and not is_library(place):
+            break
+        called.append(place.function)
+        if not place.function.rpartition(".")[2].startswith("_") or place.file == "<built-in>":
+            return place.function
+    return called[0] if called else ""
 
 
 def is_library(place: Place) -> bool:

@@ -16,6 +16,7 @@ from inspector.analysis.lateness.attribution import (
 from inspector.analysis.lateness.samples import Place
 from inspector.display_text import counted
 from inspector.timebase import NS_PER_MS, format_duration
+from inspector.vocabulary import CallKind
 
 if TYPE_CHECKING:
     from inspector.analysis.lateness.blocks import Block, DelayedCall
@@ -123,7 +124,7 @@ def share_text(share: LatenessShare, lateness: Lateness) -> str:
         who = f"task “{culprit.task}”"
     elif share.name:
         who = f"“{share.name}”"
-    elif share.cause is Cause.CALLBACK:
+    elif share.kind is CallKind.CALLBACK:
         who = "a callback"
     if share.cause is Cause.BLOCKING_CALL:
         what = f" for {culprit.what}" if culprit.what else ""
