@@ -11,6 +11,7 @@ from typing_extensions import override
 from inspector.clocks.failures import CALLBACK_ERRORS
 from inspector.clocks.rate import rate_numerator
 from inspector.commands.command import Action, Capability, Command, MemberEffect, Target, checked
+from inspector.display_text import with_article
 from inspector.errors import CommandError
 from inspector.events.members import PAUSABLE, MemberState
 from inspector.events.timeline import Timeline
@@ -57,8 +58,8 @@ class MemberCommand(Command, frozen=True):
             raise CommandError(f"There is no {self.subject(timeline)} any more.")
         action = self.action(members.find(self.member_id), target)
         if action is None:
-            message = f"“{state.name}” is a {state.kind.text}; it cannot be {self.cannot_be}."
-            raise CommandError(message)
+            kind = with_article(state.kind.text)
+            raise CommandError(f"“{state.name}” is {kind}; it cannot be {self.cannot_be}.")
 
         def carry_out() -> None:
             members.cause = number

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Final, TypeAlias
 
+from inspector.display_text import with_article
 from inspector.events.schema import FIELDS, NUMBERS, SCHEMA, EventRow, FieldRow, Unit
 from inspector.timebase import format_duration, format_instant, format_local_time, late_text
 from inspector.vocabulary import (
@@ -109,9 +110,7 @@ class _Describer:
     def _at_place(self, found: re.Match[str], units: dict[str, tuple[Unit, int]]) -> str:
         article, place = found.groups()
         words = self._words(*units[place])
-        if not article:
-            return words
-        return f"an {words}" if words[0] in "aeiou" else f"a {words}"
+        return with_article(words) if article else words
 
     def _is_nothing(self, unit: Unit, value: int) -> bool:
         if unit in _ZERO_IS_NOTHING:

@@ -197,6 +197,10 @@ def test_that_what_a_member_cannot_do_is_said(session: HostedSession) -> None:
     assert submit(session, PauseMember(legs.id)) == (
         "“legs” is a machine; it cannot be paused by itself."
     )
+    update = member(session, "Thing.update", MemberKind.UPDATE)
+    assert submit(session, SetTimeScale(update.id, Fraction(2))) == (
+        "“Thing.update” is an update; it cannot be given a time scale."
+    )
     assert submit(session, PauseMember(999)) == "There is no member 999 any more."
 
 
