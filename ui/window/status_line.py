@@ -13,8 +13,10 @@ from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 from typing_extensions import override
 
+from inspector.clocks.rate import rate_numerator
 from inspector.commands.breakpoints import AddBreakpoint
-from inspector.commands.command import Capability, command_in
+from inspector.commands.clocks import OwnPause, SetRate
+from inspector.commands.command import command_in
 from inspector.commands.scene import Undo, undone
 from inspector.display_text import as_plain, counted, without_quotes
 from inspector.events.states import CommandRecord
@@ -294,16 +296,19 @@ def effect_text(timeline: Timeline, record: CommandRecord) -> str:
     count = sum(timeline.clocks[each].pending for each in timeline.branch(clock.id))
     timers = counted(count, "timer")
     is_one = count == 1
-    match None if command is None else command.capability:
-        case Capability.PAUSE if clock.paused:
+    # Not what the clock does now: an attached program may report that some time later.
+    match command:
+        case OwnPause(pauses=True):
             done, then = "paused", "waits" if is_one else "wait"
-        case Capability.PAUSE if timeline.pause_reasons(clock.id):
-            # Another pause still stops it.
+        case OwnPause() if any(
+            not each.is_own or each.is_rate_zero for each in timeline.pause_reasons(clock.id)
+        ):
+            # Something else still stops it.
             done, then = "resumed", "still waits" if is_one else "still wait"
-        case Capability.PAUSE:
+        case OwnPause():
             done, then = "resumed", "goes on" if is_one else "go on"
-        case Capability.RATE:
-            done, then = rate_chip(clock.rate_n), "below it"
+        case SetRate(rate=rate):
+            done, then = rate_chip(rate_numerator(rate)), "below it"
         case _:
             return ""
     return f"{clock.name} {done}{_BEFORE_COUNT}{timers} {then}" if count else f"{clock.name} {done}"

@@ -10,12 +10,16 @@ from pytestqt.qtbot import QtBot
 
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.command import Command
 from inspector.commands.scene import AddMark
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
+from inspector.events.states import CommandRecord
+from inspector.sessions.replay.journal import AppliedCommand, CommandPlace, command_form
 from tests.ui.shell import Shell
 from tests.ui.used_window import Lend
 from ui.session.bridge import Selection
 from ui.why.panel import WhyPanel
+from ui.window.status_line import effect_text
 
 
 @pytest.fixture
@@ -94,6 +98,23 @@ def test_that_a_rate_says_what_it_is_for(shell: Shell) -> None:
     shell.bridge.submit(SetRate(shell.clock_id("enemies"), Fraction(1, 4)))
 
     assert said(shell) == "enemies ×¼ · 20 timers below it · Undo Ctrl+Z"
+
+
+def test_that_it_says_what_was_asked_for_before_a_program_reports_it(shell: Shell) -> None:
+    timeline, game = shell.bridge.timeline, shell.clock_id("game")
+
+    def said_of(command: Command) -> str:
+        form = command_form(AppliedCommand(command, CommandPlace.AT_ONCE, "", 0))
+        return effect_text(timeline, CommandRecord(0, 1, "", "", game, form=form))
+
+    assert said_of(SetRate(game, Fraction(1, 2))) == "game ×½ · 21 timers below it"
+    assert said_of(PauseClock(game)) == "game paused · 21 timers wait"
+    clock = timeline.clocks[game]
+    clock.paused, clock.n = True, 0
+    assert said_of(ResumeClock(game)) == "game resumed · 21 timers go on"
+    clock.paused = False
+    # Its rate is 0.
+    assert said_of(ResumeClock(game)) == "game resumed · 21 timers still wait"
 
 
 def test_that_a_breakpoint_says_when_it_stops(shell: Shell) -> None:
