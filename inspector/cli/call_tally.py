@@ -18,6 +18,7 @@ from inspector.events.member_names import KnownMember, MemberNames
 from inspector.events.members import MemberState
 from inspector.events.new_timers import NewTimers, events_of, new_timers_apart
 from inspector.events.schema import ABOUT_CLOCKS
+from inspector.events.states import SeenClocks
 from inspector.events.timeline import Timeline
 from inspector.events.timer_table import RowByNumber
 from inspector.timebase import format_instant
@@ -268,7 +269,7 @@ class CallTally:
         self.lost = 0  # Events dropped from the log before they could be counted
         self._log = log
         self._cursor = log.first
-        self._clock_names: dict[int, int] = {}
+        self._seen = SeenClocks(log.strings, log.base.clocks.values())
         # By clock, label and interval; 0 for one-shots.
         self._timers: dict[tuple[int, int, int], _Timers] = {}
         self._waiting: dict[int, _Waiting] = {}
@@ -279,7 +280,9 @@ class CallTally:
         self._schedulers: dict[int, KnownMember] = {}
         self._clocks = log.base.only_clocks()
         self._asked, self._answer_ns = (0, 0, 0), 0
-        self._steps = merged(handlers_of(self), self._clocks.steps(ABOUT_CLOCKS))
+        self._steps = merged(
+            handlers_of(self), handlers_of(self._seen), self._clocks.steps(ABOUT_CLOCKS)
+        )
         if log.first:
             self._begin_with(log.base)
         log.before_drop = self.update
@@ -346,12 +349,12 @@ class CallTally:
                 if since_tick_ns or not may_wait or timer.fired + timer.left_out > ticks:
                     ticks += 1
                 expected[id(group)] += ticks
-        strings, names = self._log.strings, timeline.names_apart
+        strings, names = self._log.strings, self._seen.names_apart
         found = []
         for group in self._shown_timers(expected, delays):
             delay = delays[id(group)]
             count = TimerCount(
-                clock=names.get(group.clock_id) or strings[self._clock_names[group.clock_id]],
+                clock=names[group.clock_id],
                 label=strings[group.label],
                 kind=TimerKind(group.kind),
                 interval_ns=group.intervals_ns.least or 0,
@@ -434,8 +437,6 @@ class CallTally:
     # ------------------------------------------------------------------ counting
 
     def _begin_with(self, base: Timeline) -> None:
-        for clock in base.clocks.values():
-            self._clock_names[clock.id] = self._log.intern(clock.name)
         table = base.timers
         columns = (table.id, table.clock, table.label, table.site, table.kind, table.due)
         for timer_id, clock_id, label, site, kind, due_ns, interval_ns, fired in zip(
@@ -601,14 +602,8 @@ class CallTally:
             self._answer_ns = self._clocks.local_ns(clock_id, at_ns)
         return self._answer_ns
 
-    def _on_clock_added(self, _at_ns: int, clock_id: int, _parent: int, name: int) -> None:
-        self._clock_names[clock_id] = name
-
     def _on_clock_removed(self, _at_ns: int, clock_id: int, _a: int, _b: int) -> None:
         gone = set(self._clocks.branch(clock_id))
-        if not gone.isdisjoint(key[0] for key in self._timers):
-            names = self._clocks.names_apart
-            self._clock_names.update((each, self._log.intern(names[each])) for each in gone)
         waiting = ((number, each.group) for number, each in self._waiting.items())
         untouched = ((number, group) for number, group, _ in self._untouched.each())
         timers = chain(waiting, untouched)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
 from typing import Final, Generic, TypeVar, overload
@@ -55,16 +55,21 @@ class ClockState(Struct):
         )
 
 
-def names_apart(clocks: Mapping[int, ClockState]) -> dict[int, str]:
+class ClockName(Struct, frozen=True):
+    name: str
+    parent_id: int  # The clock above, 0 for the root
+
+
+def names_apart(clocks: Mapping[int, ClockState | ClockName]) -> dict[int, str]:
     """Return names that tell clocks apart: those that share one follow the names of clocks above.
 
     Of the workers of a server, each has a loop of the same name: ``server, child 2 › asyncio
-    loop``. At most three names stand before it.
+    loop``. At most three names stand before it. Clocks of one name below the same clock keep it.
     """
     names = {number: clock.name for number, clock in clocks.items()}
     above = {number: clock.parent_id for number, clock in clocks.items()}
     for _ in range(_MOST_ABOVE):
-        counts = Counter(names.values())
+        counts = Counter(name for name, _ in {(names[n], above[n]) for n in names})
         shared = [n for n, name in names.items() if counts[name] > 1 and above[n] in clocks]
         for number in shared:
             parent = clocks[above[number]]
@@ -73,6 +78,25 @@ def names_apart(clocks: Mapping[int, ClockState]) -> dict[int, str]:
         if not shared:
             break
     return names
+
+
+class SeenClocks:
+    """The names of all clocks of a session, also of those that are gone."""
+
+    def __init__(self, strings: Sequence[str], present: Iterable[ClockState]) -> None:
+        self._strings = strings
+        self._clocks = {each.id: ClockName(each.name, each.parent_id) for each in present}
+
+    @property
+    def names_apart(self) -> dict[int, str]:
+        return names_apart(self._clocks)
+
+    def _on_clock_added(self, _at_ns: int, clock_id: int, above: int, name: int) -> None:
+        self._clocks[clock_id] = ClockName(self._strings[name], above)
+
+    def _on_clock_moved(self, _at_ns: int, clock_id: int, above: int, _b: int) -> None:
+        if clock_id in self._clocks:
+            self._clocks[clock_id] = ClockName(self._clocks[clock_id].name, above)
 
 
 class StoppedClock(Struct, frozen=True):

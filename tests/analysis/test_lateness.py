@@ -619,6 +619,10 @@ def test_that_the_loops_of_two_workers_are_told_apart() -> None:
     assert call.clock == "server.py › asyncio loop"
     assert "blocked the loop “server.py › asyncio loop” once" in found.text
 
+    program.log.append((DUE_NS + 300 * MS, CLOCK_REMOVED, other + 1, 0, 0))
+    (call,) = late_calls(LogHistory(program.log), 20 * MS)
+    assert call.clock == "server.py › asyncio loop"
+
 
 def test_that_a_finding_leads_to_the_turn_in_which_a_function_blocked_most() -> None:
     program = Program()

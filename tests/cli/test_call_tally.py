@@ -70,7 +70,7 @@ def test_that_timers_of_a_program_that_is_gone_are_told_apart_from_those_of_othe
     tally.update()
     clocks = {each.clock for each in tally.timers(session.timeline) if each.label == "sleep"}
     session.close()
-    assert clocks == {"Python time", "two › Python time"}
+    assert clocks == {"one › Python time", "two › Python time"}
 
 
 MANY = """

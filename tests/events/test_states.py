@@ -49,7 +49,7 @@ def test_that_names_go_up_only_as_far_as_they_must_and_end_where_nothing_helps()
     twins = names_apart(_clocks((1, "root", 0), (2, "t", 1), (3, "t", 1)))
 
     assert (named[5], named[6]) == ("a › x › t", "b › x › t")
-    assert (twins[2], twins[3]) == ("root › t", "root › t")
+    assert (twins[2], twins[3]) == ("t", "t")
 
 
 def test_that_a_failure_says_what_was_raised_without_the_notes_behind_it() -> None:

@@ -10,8 +10,10 @@ from msgspec import Struct, structs
 from inspector.analysis.lateness.attribution import BLOCKING, Cause, Lateness, attribute
 from inspector.analysis.lateness.late_schedules import LateSchedules, LateSetting
 from inspector.analysis.lateness.samples import Samples, samples_around
+from inspector.events.handlers import handlers_of
 from inspector.events.history import History
 from inspector.events.schema import FIRINGS, OF_FRAMES
+from inspector.events.states import SeenClocks
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import RawEvent
 
@@ -169,21 +171,23 @@ def _found(history: History, over_ns: int, schedules: LateSchedules | None) -> _
     if schedules is not None:
         for state in timeline.clocks.values():
             schedules.clocks[state.id] = state.name, state.parent_id
-    names: dict[int, str] = {}
+    seen = SeenClocks(history.strings, timeline.clocks.values())
+    steps = handlers_of(seen)
     while start < history.end:
         end = min(start + _STRETCH, history.end)
         cursors, events = history.numbered(start, end)
         samples.fold(events)
+        for at_ns, kind, subject, a, b in events:
+            if kind in steps:
+                steps[kind](at_ns, subject, a, b)
         if schedules is not None:
             schedules.fold(cursors, events)
         found, folded = late_firings(timeline, cursors, events, over_ns)
         late += found
-        names.update(timeline.names_apart)
         timeline.apply_all(events[folded:])
-        names.update(timeline.names_apart)
         start = end
     late += _kept_waiting(timeline, samples, history.end, over_ns)
-    return _Found(late, samples, names)
+    return _Found(late, samples, seen.names_apart)
 
 
 def _lateness_of(
