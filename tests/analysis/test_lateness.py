@@ -619,9 +619,13 @@ def test_that_the_loops_of_two_workers_are_told_apart() -> None:
     assert call.clock == "server.py › asyncio loop"
     assert "blocked the loop “server.py › asyncio loop” once" in found.text
 
-    program.log.append((DUE_NS + 300 * MS, CLOCK_REMOVED, other + 1, 0, 0))
-    (call,) = late_calls(LogHistory(program.log), 20 * MS)
+    for gone in other + 1, LOOP:
+        program.log.append((DUE_NS + 300 * MS, CLOCK_REMOVED, gone, 0, 0))
+    history = LogHistory(program.log)
+    (call,) = late_calls(history, 20 * MS)
+    (found,) = [each for each in findings(history) if each.kind is BLOCKED_LOOP]
     assert call.clock == "server.py › asyncio loop"
+    assert "blocked the loop “server.py › asyncio loop” once" in found.text
 
 
 def test_that_a_finding_leads_to_the_turn_in_which_a_function_blocked_most() -> None:

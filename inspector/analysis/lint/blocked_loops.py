@@ -45,7 +45,7 @@ def blocked_loops(survey: Survey) -> Iterator[Finding]:
         loop = firing.clock_id if firing.clock_id in sampled else next(iter(related & sampled), 0)
         if loop:
             by_clock[loop].append(firing)
-    names = survey.timeline.names_apart
+    names = survey.clocks.names_apart
     for clock_id, firings in by_clock.items():
         found: dict[tuple[str, str], _Blocker] = {}
         for together in _blocks(firings):

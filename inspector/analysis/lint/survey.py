@@ -85,7 +85,9 @@ class _Surveyor:
         self._note_rate(0, 0, 0, 0)
         self.frames = FrameEventReader(self._end_frame)
         self.scheduled = ScheduledCalls(survey, before, self.clocks, self.frames)
-        readers = map(handlers_of, (self, self.scheduled, self.frames, survey.samples))
+        readers = map(
+            handlers_of, (self, self.scheduled, self.frames, survey.samples, survey.clocks)
+        )
         self._steps = merged(self.clocks.steps(ABOUT_CLOCKS), *readers)
         for timer_id in before.timers.ids():
             row = before.timers.index(timer_id)

@@ -20,6 +20,7 @@ from inspector.calls.call import CallId
 from inspector.events.history import History
 from inspector.events.member_names import KnownMember
 from inspector.events.members import WITH_TIME
+from inspector.events.states import SeenClocks
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import RATE_DENOMINATOR, MemberKind, TimerKind
 
@@ -159,6 +160,7 @@ class Survey:
     def __init__(self, history: History, timeline: Timeline, budget: FrameBudget) -> None:
         self.history = history
         self.timeline = timeline
+        self.clocks = SeenClocks(history.strings, timeline.clocks.values())
         self.timers: dict[int, SurveyedTimer] = {}  # Every timer of a clock, by number
         # Every scheduler, target, frame timer …, by number
         self.members: dict[int, SurveyedMember] = {}
