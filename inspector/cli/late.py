@@ -9,7 +9,7 @@ from functools import partial
 from threading import Event
 from typing import TextIO
 
-from inspector.analysis.lateness.late_calls import worst_late_calls
+from inspector.analysis.lateness.late_calls import has_calls, worst_late_calls
 from inspector.cli.commands.late import DEFAULT_SECONDS
 from inspector.cli.explain import Past, open_past
 from inspector.cli.late_report import SET_LATE, late_text, late_values
@@ -27,7 +27,7 @@ from inspector.timebase import NS_PER_SECOND, format_duration
 _TURN_S = 0.02
 #: Time to wait beyond the end for samples that are still on their way.
 _AFTER_NS = 100_000_000
-_UNKNOWN = "cannot be told: events are missing"
+_NO_CALLS = "No timer was called. The help page “Libraries” says which timers are seen.\n"
 
 
 class WatchedPrograms(AttachedSession):
@@ -40,22 +40,26 @@ def late(options: Namespace, out: TextIO, err: TextIO) -> int:
     """List the late calls of a recording, a scene or a program."""
     with _past(options, err) as past:
         found = worst_late_calls(past.history, options.over)
+        is_seen = bool(found) or has_calls(past.history)
         is_partial = past.is_partial
     if options.json:
         write_json(out, late_values(found))
-    else:
+    elif is_seen:
         out.write(late_text(found, options.over))
+    else:
+        out.write(_NO_CALLS)
     lates = [call.lateness for call in found if call.lateness.cause not in SET_LATE]
     most_ns = max((lateness.late_ns for lateness in lates), default=0)
     if options.fail_over is None:
         return ExitCode.OK
     if most_ns > options.fail_over:
         return ExitCode.FAILED
-    if is_partial:
-        write_notes(
-            err, f"Whether a call was later than {format_duration(options.fail_over)} {_UNKNOWN}."
-        )
-    return ExitCode.CANNOT_TELL if is_partial else ExitCode.OK
+    if is_seen and not is_partial:
+        return ExitCode.OK
+    why = "events are missing" if is_partial else "no timer was called"
+    over = format_duration(options.fail_over)
+    write_notes(err, f"Whether a call was later than {over} cannot be told: {why}.")
+    return ExitCode.CANNOT_TELL
 
 
 @contextmanager

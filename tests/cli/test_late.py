@@ -63,6 +63,16 @@ def test_that_a_recording_without_late_calls_says_so(run: Run, tmp_path: Path) -
     assert json.loads(out) == {"late": [], "causes": {}}
 
 
+def test_that_what_calls_no_timer_is_not_said_to_be_on_time(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "idle.py").write_text("def build(stage):\n    pass\n")
+    assert run(f"run {tmp_path}/idle.py --seconds 1 --record idle.tlrec --quiet")[0] == ExitCode.OK
+    code, out, err = run("late idle.tlrec --fail-over 1ms")
+
+    assert code == ExitCode.CANNOT_TELL
+    assert out.startswith("No timer was called.")
+    assert err.endswith("later than 1.00 ms cannot be told: no timer was called.\n")
+
+
 @pytest.mark.parametrize(
     "line", ["late", "late --", "late a.tlrec b.tlrec", "late --stream x -- a"]
 )

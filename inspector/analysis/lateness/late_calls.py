@@ -108,6 +108,15 @@ def worst_late_calls(history: History, over_ns: int) -> list[LateCall]:
     return sorted(late_calls(history, over_ns), key=lambda call: -call.lateness.late_ns)
 
 
+def has_calls(history: History) -> bool:
+    """Return whether any timer was called."""
+    return any(
+        event[1] in FIRINGS
+        for start in range(history.first, history.end, _STRETCH)
+        for event in history.events(start, min(start + _STRETCH, history.end))
+    )
+
+
 class LongestDelays(Struct, frozen=True):
     """The worst of the late calls, one of each delay.
 

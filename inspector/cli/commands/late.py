@@ -33,7 +33,8 @@ examples:
 
 Exit code 0; 1 if a call was later than --fail-over; 2 if the arguments are not valid; 4 if
 the scene could not be loaded; 7 if the program could not be attached to; 8 if events are
-missing, so that --fail-over cannot be decided; 9 if the recording cannot be read.
+missing or no timer was called, so that --fail-over cannot be decided; 9 if the recording
+cannot be read.
 """
 
 
