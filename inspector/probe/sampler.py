@@ -31,7 +31,7 @@ from .kinds import (
     SAW_WAIT,
     STACK_FRAME,
 )
-from .stacks import WAITING_FILES, Runner, called_names, is_own, stack_of, wait_of
+from .stacks import WAITING_FILES, Runner, called_names, is_named, is_own, stack_of, wait_of
 from .thread_times import STOP_NS, SWITCH_NS, OtherThreads, Stops, ThreadTimes, other_times
 
 TYPE_CHECKING = False
@@ -572,11 +572,12 @@ class Sampler:
         if known is None:
             return 0
         program, place = self._program, ""
-        seen, _ = stack_of(thread, is_after=False)
+        seen, runner = stack_of(thread, is_after=False)
         # The stack of a thread that waits by now no longer shows what it was doing.
-        if seen and seen[-1][0].co_filename not in WAITING_FILES:
+        if seen and not runner.probe_call and seen[-1][0].co_filename not in WAITING_FILES:
             own = [each for each in seen if is_own(each[0].co_filename)] or seen
-            place = program.texts[program.code_site(*own[-1])]
+            named = [each for each in own if is_named(each[0])]
+            place = program.texts[program.code_site(*(named or own)[-1])]
         return program.text(f"{known.name}: {place}")
 
     def _report_sample(  # noqa: PLR0913, PLR0917 - what there is to tell

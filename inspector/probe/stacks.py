@@ -201,3 +201,8 @@ def called_names(code: CodeType, place: int) -> frozenset[str]:
 
 def is_own(file: str) -> bool:
     return not (file.startswith((_LIBRARY, "<")) or "site-packages" in file)
+
+
+def is_named(code: CodeType) -> bool:
+    """Return whether code is a named function or a module, not an anonymous part of one."""
+    return code.co_name == "<module>" or not code.co_name.startswith("<")

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from inspector.events.timeline import Timeline
 from inspector.probe import keyframe, link, starting
 from inspector.probe import program as module
+from inspector.probe import sampler as sampler_module
 from inspector.probe.adapters import Adapter
 from inspector.probe.adapters.asyncio import AsyncioAdapter
 from inspector.probe.adapters.uvloop import UvloopAdapter
@@ -28,6 +29,7 @@ from inspector.probe.link import program_name
 from inspector.probe.program import Program
 from inspector.probe.requests import Requests
 from inspector.probe.sampler import Sampler
+from inspector.probe.stacks import Runner
 from inspector.probe.starting import watch_threads
 from inspector.probe.texts import Texts
 from inspector.vocabulary import (
@@ -490,7 +492,9 @@ def test_that_the_end_of_a_loop_that_nobody_could_look_at_is_told(played: Played
     sampler.end()
 
 
-def test_that_another_thread_is_told_with_what_it_is_at_unless_it_waits(played: Played) -> None:
+def test_that_another_thread_is_told_with_what_it_is_at_unless_it_waits(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sampler = Sampler(played.program, lambda: played.now_ns)
     begun: list[bool] = []
     end = threading.Event()
@@ -498,7 +502,7 @@ def test_that_another_thread_is_told_with_what_it_is_at_unless_it_waits(played: 
     def crunch() -> None:
         begun.append(True)
         while begun:
-            pass
+            any(False for _ in range(99))
 
     cruncher = Thread(target=crunch, name="cruncher")
     waiter = Thread(target=end.wait, name="waiter")
@@ -507,6 +511,11 @@ def test_that_another_thread_is_told_with_what_it_is_at_unless_it_waits(played: 
     while not begun:
         pass
     told = [played.program.texts[sampler._place_of(each.ident or 0)] for each in (cruncher, waiter)]
+    with monkeypatch.context() as patch:
+        hooked = Runner()
+        hooked.probe_call = "sleep"
+        patch.setattr(sampler_module, "stack_of", lambda *_, **__: ([(crunch.__code__, 1)], hooked))
+        told.append(played.program.texts[sampler._place_of(cruncher.ident or 0)])
     begun.clear()
     end.set()
     cruncher.join()
@@ -515,7 +524,7 @@ def test_that_another_thread_is_told_with_what_it_is_at_unless_it_waits(played: 
 
     assert told[0].startswith("cruncher: ")
     assert told[0].endswith("crunch")
-    assert told[1] == "waiter: "
+    assert told[1:] == ["waiter: ", "cruncher: "]
 
 
 def test_that_a_turn_is_looked_at_less_often_the_longer_it_lasts(played: Played) -> None:
