@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QTimer, Slot
-from PySide6.QtGui import QAction, QFocusEvent, QKeyEvent, QKeySequence, QShortcut
+from PySide6.QtGui import QAction, QFocusEvent, QKeyEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenuBar
 
 from ..actions.menus import MenuId
@@ -48,8 +48,7 @@ class TopMenuBar(QMenuBar):
         """Give the bar a place of its own, or hide it."""
         self.is_kept = is_kept
         self.setVisible(is_kept)
-        self._window.setContentsMargins(0, self.sizeHint().height() if is_kept else 0, 0, 0)
-        self._lay_over()
+        self._lay_out()
 
     def listen(self) -> None:
         """Handle Alt with the letters of menus from now on; not needed for the first paint."""
@@ -58,6 +57,13 @@ class TopMenuBar(QMenuBar):
             letter.activated.connect(partial(self._open, menu.menuAction()))
             letter.setEnabled(self.isHidden())
             self._letters.append(letter)
+
+    def _lay_out(self) -> None:
+        height = self.sizeHint().height() if self.is_kept else 0
+        self._window.setContentsMargins(0, height, 0, 0)
+        # The resize lays out its titles: a size that it got while hidden has not.
+        self.resize(0, 0)
+        self._lay_over()
 
     def _lay_over(self) -> None:
         self.setGeometry(0, 0, self._window.width(), self.sizeHint().height())
@@ -95,10 +101,16 @@ class TopMenuBar(QMenuBar):
 
     def _open(self, action: QAction) -> None:
         self.show()
-        # The resize lays out its titles: a size that it got while hidden has not.
-        self.resize(0, 0)
-        self._lay_over()
         self.setActiveAction(action)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - of Qt
+        super().showEvent(event)
+        self._lay_out()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - of Qt
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._lay_out()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802 - of Qt
         super().focusOutEvent(event)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMainWindow, QToolButton
 from pytestqt.qtbot import QtBot
 
 from tests.ui.shell import Shell
 from ui.actions.menus import MenuId
+from ui.window.menu_bar import TopMenuBar
 
 ALT = Qt.KeyboardModifier.AltModifier
 _ORIGIN = QPoint(0, 0)
@@ -79,6 +80,22 @@ def test_that_a_menu_bar_that_is_kept_has_a_place_of_its_own(shell: Shell) -> No
     assert window.actions_by_id["menu-bar"].isChecked()
     shell.trigger("menu-bar")
     assert not window.menu_bar.isVisible()
+
+
+def test_that_a_kept_menu_bar_shows_its_titles_from_the_start_and_in_large_text(
+    qtbot: QtBot,
+) -> None:
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    bar = TopMenuBar(window, is_kept=True)
+    window.resize(640, 300)
+    window.show()
+    assert not any(each.isVisible() for each in bar.findChildren(QToolButton))
+
+    font = bar.font()
+    font.setPointSize(26)
+    bar.setFont(font)
+    assert bar.height() == bar.sizeHint().height() == window.contentsMargins().top()
 
 
 def test_that_the_menu_button_opens_the_menus_of_the_bar(shell: Shell) -> None:
