@@ -142,6 +142,12 @@ class Watched:
         except OSError:
             return -1, -1, -1
 
+    def is_at_base(self, view: _View) -> bool:
+        """Return whether no function is seen that a loop in C has called for some time."""
+        if self.base is None or not view.stack or view.stack[-1][0] is not self.base[1]:
+            return False
+        return view.runner.place is None or view.runner.place == self.base[1:]
+
     def end_turn(self) -> None:
         """Forget the turn that was long."""
         # turn_ns: When the running turn began, 0 between turns
@@ -383,6 +389,9 @@ class Sampler:
         if is_long:
             view.stack, view.runner = stack_of(watched.thread, is_after=late_ns >= _GAP_NS)
             view.running = self._running(watched, view.runner)
+            if watched.is_at_base(view):
+                # What the loop has called has only just been entered, or is over by now.
+                view.stack, view.runner = [], Runner()
         self._see_other(watched, now_ns - watched.sampled_ns, others, view)
         return view
 

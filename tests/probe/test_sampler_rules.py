@@ -326,6 +326,29 @@ def test_that_a_loop_in_c_waits_at_its_outermost_place(
     assert idle(calls, runs, calls, elsewhere, runs) == [True, True, False, False, True]
 
 
+@pytest.mark.parametrize(
+    ("place", "inner", "told"),
+    [(5, False, 0), (None, False, 0), (6, False, 1), (5, True, 2)],
+)
+def test_that_a_loop_in_c_is_not_blamed_for_what_it_has_called_before_or_only_just(
+    looked: Looked, monkeypatch: pytest.MonkeyPatch, place: int | None, told: int, *, inner: bool
+) -> None:
+    watched = looked.sampler._watched
+    loop = looked.hidden_loop()
+    looked.look_after(0)
+    runs, called = Looked.turn.__code__, Looked.look_after.__code__
+    watched[loop.number].base = (1, runs, 5)
+    runner = Runner()
+    runner.place = None if place is None else (called if inner else runs, place)
+    stack = [(runs, 1), (called, 2)][: 1 + inner]
+    monkeypatch.setattr(module, "stack_of", lambda *_, **__: (list(stack), runner))
+    for _ in range(3):
+        looked.look_after(20, used_ms=20)
+
+    depths = {b >> 8 & 0xFF for _, kind, _, _, b in looked.events if kind == SAMPLED}
+    assert depths == {told}
+
+
 # ------------------------------------------------------------------------------ gaps, and times
 
 
