@@ -4,9 +4,9 @@
 the project, and runs the tests that execute the changed line, the nearest and quickest first and a
 minute of them at most. One run of all tests finds out which these are and how long they take, also
 where a program that a test starts executes the line (``--lines FILE`` keeps that for the next time,
-while the code stays the same; tests that are new since then are tried too). Where none is known,
-and for what runs in other Pythons, those that import the module or stand beside it are run. A fault
-that no test notices is printed; too many of them fail.
+while the code stays the same; tests that are new since then are tried too). For what an import
+executes, those that import the module are run too; where none is known, and for what runs in other
+Pythons, also those beside it. A fault that no test notices is printed; too many of them fail.
 
 ``--workers N`` shares the faults among N copies. Each has a process that has collected all tests,
 and forks for each run: functions get the code of the changed file there. What an import executes is

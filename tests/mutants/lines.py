@@ -155,7 +155,9 @@ class Lines:
         file_s: defaultdict[str, float] = defaultdict(float)
         for test in sorted(collected, key=lambda test: (self.seconds(test), test)):
             file = test.partition("::")[0]
-            executes, is_new = test in executing, test not in self._duration_s
+            # Tests of constants execute no line of their module.
+            executes = test in executing or (not mutant.in_function and file in nearest)
+            is_new = test not in self._duration_s
             if executes or (file in near and (is_guessed or is_new)):
                 is_about = executes or mutant.path.stem in test or file in nearest
                 # All files have a share of the time: there may be thousands of the nearest.
