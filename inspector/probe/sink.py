@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 #: Events that may wait for the link's thread; it takes them every few milliseconds.
 MOST_WAITING = 100_000
 WINDOW_EVENTS = WINDOW_BYTES // BYTES_PER_EVENT
-#: After a loss, this many must be acknowledged before events are sent again.
-_ROOM_AFTER_LOSS = WINDOW_EVENTS // 2
 
 _at_ns = itemgetter(0)
 _kind = itemgetter(1)
@@ -88,7 +86,7 @@ class Sink:
     @property
     def has_room(self) -> bool:
         """Whether a keyframe may continue: less than half of the window is in use."""
-        return self.unacknowledged + len(self._waiting) < _ROOM_AFTER_LOSS
+        return self.unacknowledged + len(self._waiting) < WINDOW_EVENTS // 2
 
     def acknowledge(self, events: int) -> None:
         """The inspector has received this many events."""
@@ -141,7 +139,8 @@ class Sink:
 
     def loss_to_report(self, *, is_last: bool = False) -> dict[str, int] | None:
         """Return what was lost by kind, once events can be sent again; from then on they are."""
-        has_room = is_last or self.unacknowledged <= WINDOW_EVENTS - _ROOM_AFTER_LOSS
+        # Half of the window has to be free, so that losses are not told one by one.
+        has_room = is_last or self.unacknowledged <= WINDOW_EVENTS // 2
         if not self.is_lossy or not has_room:
             return None
         with self._lock:

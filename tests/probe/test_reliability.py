@@ -205,7 +205,6 @@ def test_that_after_a_loss_pending_timers_are_described_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sink, "WINDOW_EVENTS", 2_000)
-    monkeypatch.setattr(sink, "_ROOM_AFTER_LOSS", 1_000)
     with served() as opened:
         receiver = dialled(opened.address)
         receiver.wait_until_complete()

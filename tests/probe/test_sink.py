@@ -22,7 +22,6 @@ from tests.probe.receiver import unpacked_events
 def sink(monkeypatch: pytest.MonkeyPatch) -> Sink:
     """A sink with a window of ten events."""
     monkeypatch.setattr(module, "WINDOW_EVENTS", 10)
-    monkeypatch.setattr(module, "_ROOM_AFTER_LOSS", 5)
     monkeypatch.setattr(module, "MOST_WAITING", 12)
     return Sink(["", "a"])
 
