@@ -56,7 +56,6 @@ def measured_costs(
         thin_out(MOST_LEFT_OUT)
         left_out_ns = min(_sleep_ns(loop) for _ in range(_ROUNDS))
         armed_ns += (one_of - 1) * max(left_out_ns - plain_ns, 0.0)
-        thin_out(1)
     turn_ns = added_ns(lambda each: partial(each._selector.select, 0))
     time_ns = added_ns(lambda each: each.time)
     return {
