@@ -140,12 +140,7 @@ class EventSorter:
         count = 0
         for event in _events(iter(numbers)):
             at_ns, kind, subject, a, b = event
-            if kind < 0 or keyframes:
-                # What these events do depends on the state before them.
-                count += self._fold(plain)
-                plain = []
-                count += self._fold_in_keyframe(event)
-            elif kind in takers:
+            if kind in takers:
                 taken = takers[kind](at_ns, subject, a, b)
                 if taken is None:
                     # At a loop's first frame, found() describes the loop by the state of its clock.
@@ -153,6 +148,11 @@ class EventSorter:
                     plain = list(loops.found(event))
                 else:
                     plain += taken
+            elif kind < 0 or keyframes:
+                # What these events do depends on the state before them.
+                count += self._fold(plain)
+                plain = []
+                count += self._fold_in_keyframe(event)
             else:
                 plain += event
         return count + self._fold(plain)
@@ -213,7 +213,7 @@ class EventSorter:
         return program in self._being_described
 
     def _fold_in_keyframe(self, event: RawEvent) -> int:
-        at_ns, kind, subject, a, b = event
+        at_ns, kind, subject, _a, _b = event
         if kind == KEYFRAME_BEGUN:
             self._being_described.add(subject)
             # The first keyframe of a program has nothing to be compared with.
@@ -225,10 +225,6 @@ class EventSorter:
             count = 0 if keyframe is None else self._fold(keyframe.gone(subject, at_ns))
             self._being_described.discard(subject)
             return count
-        loops = self.loops
-        if kind in loops.takers:
-            taken = loops.takers[kind](at_ns, subject, a, b)
-            return self._fold(list(loops.found(event) if taken is None else taken))
         is_clock = kind in ABOUT_CLOCKS
         program = program_of_clock(subject) if is_clock else program_of(subject)
         keyframe = self._keyframes.get(program)

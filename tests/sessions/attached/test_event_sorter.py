@@ -19,12 +19,16 @@ from inspector.vocabulary import (
     CLOCK_PAUSED,
     CLOCK_REMOVED,
     CLOCK_RESUMED,
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    LOOP_FOUND,
     MARK,
     TASK_ADDED,
     TIMER_ADDED,
     TIMER_ARMED,
     TIMER_CLEARED,
     TIMER_ORIGIN,
+    LoopKind,
     RawEvent,
 )
 
@@ -173,7 +177,10 @@ def test_that_a_description_tells_what_has_come_and_what_has_gone() -> None:
         (11, CLOCK_ANCHORED, _CLOCK, 0, 0),
         (11, TIMER_ADDED, _TIMER + 1, _CLOCK, 0),
         (11, TIMER_ADDED, _TIMER + 5, _CLOCK, 0),
+        # What happens meanwhile.
         _mark(12, 7),
+        (12, FRAME_BEGAN, _CLOCK, 70, 5),
+        (12, FRAME_ENDED, _CLOCK, 6, 3),
     ]
     sorter.add_rows(1, _rows(*described))
     sorter.add_keyframe(1, event_sorter.KEYFRAME_COMPLETE, 13)
@@ -183,6 +190,9 @@ def test_that_a_description_tells_what_has_come_and_what_has_gone() -> None:
         (11, CLOCK_ANCHORED, _CLOCK, 0, 0),
         (11, TIMER_ADDED, _TIMER + 5, _CLOCK, 0),
         _mark(12, 7),
+        (12, LOOP_FOUND, _CLOCK, 0, LoopKind.DRAWS_FRAMES),
+        (12, FRAME_BEGAN, _CLOCK, 0, 5),
+        (12, FRAME_ENDED, _CLOCK, 6, 3),
         (13, TIMER_CLEARED, _TIMER, 0, 0),
         (13, CLOCK_REMOVED, _CLOCK + 1, 0, 0),
     ]
@@ -191,7 +201,7 @@ def test_that_a_description_tells_what_has_come_and_what_has_gone() -> None:
     sorter.add_keyframe(3, event_sorter.KEYFRAME_BEGUN, 21)
     sorter.add_keyframe(3, event_sorter.KEYFRAME_COMPLETE, 22)
     sorter.release(30)
-    assert len(_read(log)) == before + 6
+    assert len(_read(log)) == before + 9
 
 
 @pytest.mark.parametrize(
