@@ -469,7 +469,7 @@ class Sampler:
             # There was no look when the turn began, so its times are estimated by the last part.
             took_ns = took_ns * covers_ns // passed_ns
             waited_ns = waited_ns * covers_ns // passed_ns
-        elif took_ns >= 0 and covers_ns < passed_ns:
+        elif covers_ns < passed_ns:
             # Divides the times into those since the turn began and those before.
             took_ns = min(took_ns, covers_ns)
             in_turn_ns = min(waited_ns, covers_ns - took_ns)

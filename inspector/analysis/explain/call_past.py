@@ -197,12 +197,11 @@ class CallPast(ClockChangeReader):
             ended.end_ns = change.at_ns
         is_return = ended is not None and change.speed_n == RATE_DENOMINATOR
         if change.kind != "resumption" and not is_return:
-            self._begin(Stretch(change, 0))
+            self._begin(change)
 
-    def _begin(self, stretch: Stretch) -> None:
-        change = stretch.change
+    def _begin(self, change: ClockChange) -> None:
         stretches = self.stretches.setdefault(change.clock_id, [])
-        stretch.number = stretches[-1].number + 1 if stretches else 0
+        stretch = Stretch(change, stretches[-1].number + 1 if stretches else 0)
         if change.kind == "move":
             stretch.end_ns = change.at_ns
         else:

@@ -317,12 +317,11 @@ class _Mirror:
             self._change(change, self._top, 0)
 
     def _arm(self, number: int, due_ns: int, interval_ns: int) -> None:
-        timer = self._timers.get(number)
+        added, timer = self._added.pop(number, ()), self._timers.get(number)
         if timer is not None:
-            self._added.pop(number, None)
             timer.armed(due_ns, interval_ns)
             return
-        clock, label, site, kind = self._added.pop(number)
+        clock, label, site, kind = added
         text = self._program.text(self._text(site))
         self._timers[number] = self._program.timer(
             self._clocks[clock], self._text(label), text, due_ns, interval_ns, kind
