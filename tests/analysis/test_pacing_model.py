@@ -7,7 +7,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from inspector.analysis.statistics import pacing
@@ -27,6 +27,8 @@ _LIMITS = st.tuples(st.sampled_from([1.5, 2.0, 2.5]), st.sampled_from([10.0, 25.
 
 @settings(max_examples=max(40, settings().max_examples))
 @given(_TIMES, _LIMITS)
+# The second is as long as the limit of either mean.
+@example([16.0, 48.0], (1.5, 10.0))
 def test_that_stutter_and_slow_frames_are_those_of_the_definitions(
     times: list[float], limits: tuple[float, float]
 ) -> None:

@@ -105,23 +105,33 @@ def test_that_times_are_read_at_once_where_they_may_matter(looked: Looked, what:
     assert looked.reads > reads
 
 
+@pytest.mark.parametrize("expect", ["wait_ns", "put_off"])
 @pytest.mark.parametrize(
-    ("is_busy", "early_ns", "is_look"),
+    ("is_busy", "wait_ms", "early_ns", "is_look"),
     [
-        (False, 7_499_999, False),
-        (False, 7_500_000, True),
-        (True, 3_749_999, False),
-        (True, 3_750_000, True),
+        (False, 10, 7_499_999, False),
+        (False, 10, 7_500_000, True),
+        (False, 5, 4_999_999, False),
+        (False, 5, 5_000_000, True),
+        (True, 10, 3_749_999, False),
+        (True, 10, 3_750_000, True),
     ],
 )
-def test_that_a_message_that_wakes_the_link_early_is_no_reason_to_look(
-    looked: Looked, monkeypatch: pytest.MonkeyPatch, early_ns: int, *, is_busy: bool, is_look: bool
+def test_that_a_message_that_wakes_the_link_early_is_no_reason_to_look(  # noqa: PLR0913
+    looked: Looked,
+    monkeypatch: pytest.MonkeyPatch,
+    expect: str,
+    wait_ms: int,
+    early_ns: int,
+    *,
+    is_busy: bool,
+    is_look: bool,
 ) -> None:
     looked.hidden_loop()
     monkeypatch.setattr(looked.sampler, "_is_idle", lambda _watched: not is_busy)
     for _ in range(3):
         looked.look_after(20, used_ms=20 * is_busy)
-    looked.sampler.wait_ns(10 * MS)
+    getattr(looked.sampler, expect)(wait_ms * MS)
     reads = looked.reads
     looked.now_ns += early_ns
     looked.sampler.sample()

@@ -182,6 +182,7 @@ def pyglet(monkeypatch: pytest.MonkeyPatch) -> Pyglet:
 
 
 def test_that_a_clock_follows_unless_it_has_a_time_of_its_own(pyglet: Pyglet) -> None:
+    assert pyglet.adapter.version == "2.1"
     own, later = pyglet.module.Clock(lambda: 7.0), pyglet.module.Clock()
     pyglet.set_rate(D // 2)
     began_s = later.time()

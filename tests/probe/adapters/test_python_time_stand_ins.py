@@ -561,20 +561,51 @@ def test_that_a_thread_that_waited_in_a_test_goes_on_waiting_in_another(
     assert waits.returning == set()
 
 
-def test_that_a_thread_that_waited_in_a_test_goes_on_by_the_machines_time(
-    time: Time, waits: Waits, monkeypatch: pytest.MonkeyPatch
+class Waiter:
+    """A lock that is released after some waits in a time that the test sets."""
+
+    def __init__(self, time: Time, waits: float) -> None:
+        self.time = time
+        self.waits = waits
+
+    def locked(self) -> bool:
+        return self.waits > 0
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:  # noqa: FBT002 - as Python's
+        if blocking and timeout > 0:
+            self.time.now_ns += round(timeout * 1e9)
+            self.waits -= 1
+        return not self.locked()
+
+
+@pytest.mark.parametrize(
+    ("timeout", "notified_after", "waited_ms"), [(0.02, 9, 30), (0.02, 1, 15), (None, 3, 45)]
+)
+def test_that_a_thread_that_waited_in_a_test_goes_on_by_the_machines_time(  # noqa: PLR0913, PLR0917
+    time: Time,
+    waits: Waits,
+    monkeypatch: pytest.MonkeyPatch,
+    timeout: float | None,
+    notified_after: int,
+    waited_ms: int,
 ) -> None:
-    def leave(waiter: Any) -> bool:
-        _pass(time, waiter)
+    def leave(_waiter: Any) -> bool:
         time.program.waits = None
         return False
 
-    monkeypatch.setattr(python_time, "_RETURN_SLICE_S", 0.001)
+    monkeypatch.setattr(python_time, "_RETURN_SLICE_S", 0.015)
+    monkeypatch.setattr(python_time, "allocate_lock", lambda: Waiter(time, notified_after))
     waits.turns.append(leave)
+    began_ns = time.now_ns
 
-    assert time.condition.wait(0.02) is False
+    is_notified = time.condition.wait(timeout)
+
+    assert (time.now_ns - began_ns) // MS == waited_ms
+    assert is_notified is (waited_ms == 15 * notified_after)
     assert time.condition.is_owned
-    assert time.of(TIMER_FIRED) == [(1, 10, GONE)]
+    limited = [1] if timeout else []
+    assert [n for n, *_ in time.of(TIMER_CLEARED)] == limited * is_notified
+    assert time.of(TIMER_FIRED) == [(1, 10, GONE) for _ in limited] * (not is_notified)
 
 
 @pytest.mark.parametrize("is_over", [True, False])
