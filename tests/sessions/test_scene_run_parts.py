@@ -254,8 +254,10 @@ def test_that_errors_of_threads_and_samples_do_not_show_that_a_scene_worked(
     before = run._readings
     run._threads.failures.extend([("worker", "no"), ("other", "no")])
 
+    run.sampler = SimpleNamespace(end_wake=lambda *_: [(0, SAMPLED, 1, 2, 3)])
+
     run.fold_events()
-    run._note_seen([(0, SAMPLED, 1, 2, 3)])
+    run._end_wake()
 
     log = session.log
     assert events_of(session, THREAD_FAILED, SAMPLED) == [
@@ -265,6 +267,41 @@ def test_that_errors_of_threads_and_samples_do_not_show_that_a_scene_worked(
     ]
     assert run._readings == before + 3
     assert not run._threads.failures
+
+
+def test_that_a_scene_is_called_by_its_timers_and_its_frames(session: HostedSession) -> None:
+    run = session._run
+    found: list[bool] = []
+
+    def note(*_: object) -> None:
+        found.append(run.is_calling())
+
+    run.tree.root.set_timeout_ns(1, note)
+    run.director.on("update", note)
+    session.submit(StepFrames(1))
+
+    assert found == [True, True]
+    assert not run.is_calling()
+
+
+def test_that_an_action_leaves_its_effects_to_the_check_that_caused_it(
+    session: HostedSession,
+) -> None:
+    run: Any = session._run
+    checks: list[bool] = []
+
+    def check(*, after_frame: bool) -> None:
+        checks.append(after_frame)
+        if len(checks) % 2:
+            run.check_breakpoints(after_frame=False)
+        raise CommandError
+
+    run.driver = SimpleNamespace(check_breakpoints=check)
+    for _ in range(2):
+        with pytest.raises(CommandError):
+            run.check_breakpoints(after_frame=True)
+
+    assert checks == [True, True]
 
 
 def test_that_time_of_timers_is_charged_to_the_next_frame_and_to_the_intervals(
