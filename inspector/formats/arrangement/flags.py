@@ -131,7 +131,7 @@ def lay_out_marks(  # noqa: PLR0913 - a row and what is in it
         for line in sorted(lines):
             if mark.x <= line < start + least + behind and line != moving:
                 start = max(start, line + beside // 2)
-            elif start < line < end:
+            elif mark.x <= line < end:
                 end = line
         room = end - start - behind
         whole += width <= room
