@@ -1,5 +1,6 @@
 """A link in a header: small text with a line below it, reached by mouse and keyboard."""
 
+from math import ceil
 from typing import Final
 
 from PySide6.QtCore import QSize, Qt
@@ -39,17 +40,19 @@ class TextLink(QAbstractButton):
     def sizeHint(self) -> QSize:
         metrics = QFontMetricsF(self.font())
         width = metrics.horizontalAdvance(self.text() + _MARK)
-        return QSize(round(width) + 1, max(round(metrics.height()) + 2, _LEAST_HEIGHT))
+        return QSize(round(width) + 1, max(ceil(metrics.height()), _LEAST_HEIGHT))
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        metrics = painter.fontMetrics()
-        baseline = (self.height() + metrics.ascent() - metrics.descent()) // 2
+        metrics = QFontMetricsF(self.font())
+        # Where labels beside it have theirs
+        baseline = round((self.height() + metrics.ascent() - metrics.descent()) / 2)
         painter.setPen(self._theme.color(ColorRole.TEXT))
         painter.drawText(0, baseline, self.text() + _MARK)
         # The keyboard focus is shown by a thicker line.
         pen = QPen(self._theme.color(ColorRole.BLUE if self.hasFocus() else ColorRole.EDGE))
         pen.setWidth(2 if self.hasFocus() else 1)
         painter.setPen(pen)
-        painter.drawLine(0, baseline + 3, metrics.horizontalAdvance(self.text()), baseline + 3)
+        width = painter.fontMetrics().horizontalAdvance(self.text())
+        painter.drawLine(0, baseline + 3, width, baseline + 3)

@@ -5,10 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QFont, QFontInfo, QFontMetricsF, QRawFont
+from PySide6.QtGui import QFont, QFontInfo, QFontMetricsF, QRawFont, qGray
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from pytestqt.qtbot import QtBot
 
 from inspector.tokens import TYPE
 from ui.kit.fonts import FONT_FAMILIES, load_fonts, named_font
+from ui.kit.text_link import TextLink
+from ui.kit.theme import ColorRole, Theme
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
@@ -44,6 +48,36 @@ def test_that_the_font_of_the_system_keeps_the_sizes_of_the_tokens() -> None:
 
     assert font.family() != "Inter Tabular"
     assert (font.pixelSize(), font.weight()) == (16, QFont.Weight.DemiBold)
+
+
+@pytest.mark.parametrize("px", [11, 16, 22, 26, 33, 44])
+def test_that_a_link_stands_on_the_line_of_the_text_beside_it(qtbot: QtBot, px: int) -> None:
+    theme, row = Theme("light"), QWidget()
+    qtbot.addWidget(row)
+    palette = row.palette()
+    palette.setColor(palette.ColorRole.Window, theme.color(ColorRole.BG))
+    palette.setColor(palette.ColorRole.WindowText, theme.color(ColorRole.TEXT))
+    row.setPalette(palette)
+    label, link = QLabel("H"), TextLink(theme)
+    link.set_text("H", "")
+    font = named_font("text")
+    font.setPixelSize(px)
+    layout = QHBoxLayout(row)
+    for widget in (label, link):
+        widget.setFont(font)
+        layout.addWidget(widget)
+
+    image = row.grab().toImage()
+
+    heights = [widget.sizeHint().height() for widget in (label, link)]
+    assert heights[0] == heights[1] or px == 11
+    columns = [
+        [image.pixel(x, y) for y in range(image.height())]
+        for widget in (label, link)
+        for x in [widget.x() + round(px * 0.15)]
+    ]
+    tops = [next(y for y, pixel in enumerate(each) if qGray(pixel) < 128) for each in columns]
+    assert tops[0] == tops[1]
 
 
 def test_that_the_bundled_fonts_have_every_sign_that_is_written() -> None:
