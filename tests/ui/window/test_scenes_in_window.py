@@ -35,6 +35,7 @@ def test_that_a_broken_scene_shows_its_line_and_the_window_lives_on(
     view = shell.window.middle.currentWidget()
     assert isinstance(view, SceneErrorView)
     assert "no_such_thing" in view.heading.text()
+    assert view.icon.geometry().center().y() == view.heading.geometry().center().y()
     assert view.place.text() == f"{tmp_path / 'scene.py'}, line 3"
     assert re.search(r"^> +3 │ +clock\.no_such_thing\(\)$", view.source.toPlainText(), re.MULTILINE)
     assert shell.window.isVisible()

@@ -60,7 +60,7 @@ class SceneErrorView(QWidget):
         self.source.setTabChangesFocus(True)
         self.gallery: SceneGallery | None = None
         self._offers_scenes = offers_scenes
-        self._icon = QLabel()
+        self.icon = QLabel()
         self.reload_button = self._button("Reload", "")
         self.reload_button.clicked.connect(self.reload_requested)
         self.edit_button = self._button("Open in editor", "Open the file in its default program")
@@ -114,8 +114,7 @@ class SceneErrorView(QWidget):
         QDesktopServices.openUrl(QUrl.fromLocalFile(self._path))
 
     def _lay_out(self) -> None:
-        top = in_row(self._icon, (self.heading, 1), spacing=10)
-        top.setAlignment(self._icon, Qt.AlignmentFlag.AlignTop)
+        top = in_row(self.icon, (self.heading, 1), spacing=10)
         ways = (self.reload_button, self.edit_button, self.other_button)
         parts = (top, self.place, (self.source, 1), in_row(*ways, REST, self.copy_button))
         self._layout = fill(self, *parts, margins=(16, 16, 16, 12), spacing=8)
@@ -148,7 +147,7 @@ class SceneErrorView(QWidget):
 
     @Slot()
     def _apply_theme(self) -> None:
-        self._icon.setPixmap(self._theme.icon("warning").pixmap(28, 28))
+        self.icon.setPixmap(self._theme.icon("warning").pixmap(28, 28))
         self._mark_line()
 
 
