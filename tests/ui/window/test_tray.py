@@ -25,6 +25,7 @@ from ui.session.bridge import Selection
 from ui.timer_queue.call_queue import CallGroup
 from ui.timer_queue.panel import TimerQueuePanel
 from ui.why.panel import StopNote, WhyPanel
+from ui.window.focus import enter
 from ui.window.panels.foot_tabs import FootTabs, TabButton
 from ui.window.panels.window_panels import FIRST_TABS
 from ui.window.settings import Settings, SettingsFile
@@ -363,7 +364,22 @@ def test_that_the_panel_in_use_can_be_made_a_window_or_closed_by_a_command(shell
     panels = shell.window.panels
     panels.enter_panel("event_list")
     shell.trigger("float-panel")
-    assert panels["event_list"].isWindow()
+    place = panels["event_list"]
+    assert place.isWindow()
+    assert shell.window.geometry().contains(place.frameGeometry())
+
+    place.activateWindow()
+    enter(place.widget())
+    settle()
+    QTest.keyClick(place, Qt.Key.Key_7, Qt.KeyboardModifier.ControlModifier)
+    settle()
+    assert (panels.panel_in_use(), shell.window.isActiveWindow()) == ("timeline", True)
+    panels.enter_panel("event_list")
+    settle()
+    assert place.isActiveWindow()
+    QTest.keyClick(place, Qt.Key.Key_F6)
+    settle()
+    assert shell.window.isActiveWindow()
 
     panels.float_panel("event_list")
     shell.activate()

@@ -350,7 +350,9 @@ class WindowActions(QObject):
         parts = [each for each in self._window.parts if is_in_sight(each)]
         within = (each is focused or each.isAncestorOf(focused) for each in parts)
         at = next((place for place, is_in in enumerate(within) if is_in), -1 if step > 0 else 0)
-        enter(parts[(at + step) % len(parts)])
+        part = parts[(at + step) % len(parts)]
+        enter(part)
+        part.activateWindow()
 
     def reset_view(self) -> None:
         self._window.panels.reset()

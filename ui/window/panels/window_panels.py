@@ -265,7 +265,9 @@ class WindowPanels(QObject):
     def enter_panel(self, panel_id: str) -> None:
         """Show a panel in its place, and enter it."""
         self.open_panel(panel_id)
-        enter(self.panel(panel_id))
+        panel = self.panel(panel_id)
+        enter(panel)
+        panel.activateWindow()
 
     def open_panel(self, panel_id: str) -> None:
         """Show a panel in its place; leave the keyboard where it is."""
@@ -317,7 +319,13 @@ class WindowPanels(QObject):
             self.close_tray()
         size = place.size()
         place.setParent(self._window, Qt.WindowType.Window)
+        # Its keys are those of the whole program.
+        place.addActions(self._window.actions())
         place.resize(max(size.width(), 640), max(size.height(), 320))
+        # By itself it would be in the corner of the screen, and its title bar above it.
+        frame = QRect(QPoint(), place.size())
+        frame.moveCenter(self._window.frameGeometry().center())
+        place.move(frame.topLeft())
         self.panel(panel_id)
         place.show()
 
