@@ -151,8 +151,8 @@ class RunDifference(Struct, frozen=True, eq=False):
                 "for differences from run to run."
             )
         return (
-            "This is about these runs, not about versions of a program: of a single run, it is "
-            "not known how much runs of the same version differ."
+            "This is about these runs, not about versions of a program: a single run does not "
+            "show how much runs of the same version differ."
         )
 
     def _outlier_remarks(self) -> Iterator[str]:

@@ -129,8 +129,8 @@ def test_that_more_files_are_compared_with_the_first(
     assert set(cells(view, DifferenceColumn.RUN)) == {"after.csv", "third.csv"}
     # What holds of each is said once, and of no number of runs.
     assert view.remarks.text() == (
-        "This is about these runs, not about versions of a program: of a single run, it is not "
-        "known how much runs of the same version differ."
+        "This is about these runs, not about versions of a program: a single run does not show "
+        "how much runs of the same version differ."
     )
 
 
