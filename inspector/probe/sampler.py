@@ -31,7 +31,16 @@ from .kinds import (
     SAW_WAIT,
     STACK_FRAME,
 )
-from .stacks import WAITING_FILES, Runner, called_names, is_named, is_own, stack_of, wait_of
+from .loops_in_c import LoopsInC
+from .stacks import (
+    WAITING_FILES,
+    Runner,
+    called_names,
+    is_named,
+    is_own,
+    stack_of,
+    wait_of,
+)
 from .thread_times import STOP_NS, SWITCH_NS, OtherThreads, Stops, ThreadTimes, other_times
 
 TYPE_CHECKING = False
@@ -79,12 +88,12 @@ _TOLD_NS = 1_000_000
 
 class Watched:
     __slots__ = (
-        "base",
         "clock",
         "cpu_ns",
         "frames",
         "index",
         "is_certain",
+        "loops",
         "number",
         "others",
         "part",
@@ -114,9 +123,8 @@ class Watched:
         self.usual_ns = self.index = 0
         #: What was sent last of the turn.
         self.stack: list[int] = []
+        self.loops: Optional[LoopsInC] = None  # Where it waits, if that is in C
         self.running: tuple[object, int] = (None, 0)
-        #: Where a loop in C waits: depth of its innermost frame, its code and its place in that.
-        self.base: Optional[tuple[int, CodeType, int]] = None
         self.end_turn()
 
     def is_quiet(self, now_ns: int) -> bool:
@@ -141,12 +149,6 @@ class Watched:
             return cpu_ns, *self.thread_times.scheduled()
         except OSError:
             return -1, -1, -1
-
-    def is_at_base(self, view: _View) -> bool:
-        """Return whether no function is seen that a loop in C has called for some time."""
-        if self.base is None or not view.stack or view.stack[-1][0] is not self.base[1]:
-            return False
-        return view.runner.place is None or view.runner.place == self.base[1:]
 
     def end_turn(self) -> None:
         """Forget the turn that was long."""
@@ -389,7 +391,7 @@ class Sampler:
         if is_long:
             view.stack, view.runner = stack_of(watched.thread, is_after=late_ns >= _GAP_NS)
             view.running = self._running(watched, view.runner)
-            if watched.is_at_base(view):
+            if watched.loops is not None and watched.loops.is_all(view.stack, view.runner):
                 # What the loop has called has only just been entered, or is over by now.
                 view.stack, view.runner = [], Runner()
         self._see_other(watched, now_ns - watched.sampled_ns, others, view)
@@ -510,20 +512,15 @@ class Sampler:
         frame = sys._current_frames().get(watched.thread)
         if frame is None:
             return True
-        code, place = frame.f_code, frame.f_lasti
+        code = frame.f_code
         part = _POLLING.get(code.co_name)
         if part is not None and part in code.co_filename:
             return True
         if not getattr(watched.clock.adapter, "is_loop_in_c", False):
             return False
-        depth = 0
-        while frame is not None:
-            depth += 1
-            frame = frame.f_back
-        base = watched.base
-        if base is None or depth < base[0]:
-            watched.base = base = (depth, code, place)
-        return base == (depth, code, place)
+        if watched.loops is None:
+            watched.loops = LoopsInC(self._program, watched.clock)
+        return watched.loops.is_idle(frame)
 
     # ------------------------------------------------------------------- one sample
 
