@@ -350,7 +350,8 @@ class ClockLayout:
             return
         lefts = x0 + _PAD
         rooms = np.minimum(x1, self._head(clocks, number, window)) - lefts - _PAD
-        for rate in np.unique(rates[rates > 0]).tolist():
+        # np.unique() would load numpy.ma before the first paint.
+        for rate in sorted({each for each in rates.tolist() if each > 0}):
             text, is_it = rate_chip(rate), rates == rate
             row = _text_row(inner, int(heights[is_it][0]))
             shown = lefts[is_it & (rooms >= sheet.width_of(text))].tolist()
