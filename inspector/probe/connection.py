@@ -8,6 +8,7 @@ import struct
 from collections import deque
 
 from . import wire
+from .own_files import file_of
 from .wire import FrameReader, WireError
 
 TYPE_CHECKING = False
@@ -30,36 +31,25 @@ class LinkClosed(Exception):  # noqa: N818 - an end is not always an error
 
 
 class OwnSocket:
-    """A socket of the probe.
-
-    The program may close its descriptor, as daemons do, and open another file with that number.
-    """
+    """A socket of the probe, as :class:`~.own_files.OwnFile` is one of its files."""
 
     def __init__(self, sock: socket.socket) -> None:
         sock.setblocking(False)
         self.sock = sock
-        self._file = _file_of(sock)
+        self._file = file_of(sock.fileno())
 
     def fileno(self) -> int:
         return self.sock.fileno()
 
     @property
     def is_lost(self) -> bool:
-        return _file_of(self.sock) != self._file
+        return file_of(self.sock.fileno()) != self._file
 
     def close(self) -> None:
         if self.is_lost:
             self.sock.detach()
         else:
             self.sock.close()
-
-
-def _file_of(sock: socket.socket) -> Optional[tuple[int, int, int]]:
-    try:
-        found = os.fstat(sock.fileno())
-    except OSError:
-        return None  # closed; also where sockets are no files, as on Windows
-    return found.st_dev, found.st_ino, found.st_mode
 
 
 class Connection(OwnSocket):

@@ -12,6 +12,8 @@ try:
 except ImportError:  # Windows
     clock_gettime_ns = None  # type: ignore[assignment]
 
+from .own_files import OwnFile
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Optional
@@ -41,35 +43,35 @@ class ThreadTimes:
         # The clock of the processor time of a thread, as Linux numbers it: for a thread that has
         # ended it is an error, where ``pthread_getcpuclockid`` may crash.
         self._cpu_clock = _cpu_clock(native)
-        self._file = -1
+        self._file: Optional[OwnFile] = None
         if _HAS_TIMES:
             try:
-                self._file = os.open(f"/proc/self/task/{native}/schedstat", os.O_RDONLY)
+                number = os.open(f"/proc/self/task/{native}/schedstat", os.O_RDONLY)
             except OSError:
-                pass
+                return
+            self._file = OwnFile(number)
 
     def cpu_ns(self) -> int:
         """Return its processor time; an ``OSError`` if it is not known."""
-        if self._file < 0:
+        if self._file is None:
             raise OSError
         return clock_gettime_ns(self._cpu_clock)
 
     def scheduled(self) -> tuple[int, int]:
         """Return how long it was ready, and how often it ran; ``OSError`` if unknown."""
+        if self._file is None:
+            raise OSError
         try:
-            _, waited, runs = os.pread(self._file, 100, 0).split()[:3]
+            _, waited, runs = os.pread(self._file.number, 100, 0).split()[:3]
             return int(waited), int(runs)
         except ValueError as error:
             raise OSError from error
 
     def close(self) -> None:
         """Close the system's file."""
-        file, self._file = self._file, -1
-        if file >= 0:
-            try:
-                os.close(file)
-            except OSError:
-                pass
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
 
 
 class Stops:

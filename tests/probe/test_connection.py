@@ -15,6 +15,7 @@ import pytest
 from inspector.probe import connection as module
 from inspector.probe import wire
 from inspector.probe.connection import Connection, LinkClosed, OwnSocket
+from inspector.probe.own_files import file_of
 from inspector.probe.wire import WireError
 
 
@@ -163,7 +164,7 @@ def test_that_an_end_goes_wrong_in_silence(played: Played, monkeypatch: pytest.M
     assert played.asked == [False, "close"]
     # The program has closed it, and opened another file with its number.
     played.asked.clear()
-    monkeypatch.setattr(module, "_file_of", lambda _sock: (1, 2, 3))
+    monkeypatch.setattr(module, "file_of", lambda _number: (1, 2, 3))
     assert played.connection.is_lost
     played.connection.end(MESSAGE)
     assert played.asked == ["detach"]
@@ -181,8 +182,7 @@ def test_that_a_socket_is_known_by_its_file() -> None:
         own.close()
         # It is another's by now.
         os.close(number)
-    closed: Any = SimpleNamespace(fileno=lambda: -1)
-    assert module._file_of(closed) is None
+    assert file_of(-1) is None
 
 
 # --------------------------------------------------------------------------------------- addresses

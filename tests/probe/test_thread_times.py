@@ -106,6 +106,25 @@ def test_that_a_file_of_one_thread_is_open_whichever_looks() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="times of threads are Linux's")
+def test_that_a_file_of_the_program_with_the_same_number_stays_open(tmp_path: Path) -> None:
+    times = ThreadTimes(get_native_id())
+    assert times.scheduled()[1] > 0
+    assert times._file is not None
+    number = times._file.number
+    with (tmp_path / "log").open("w") as log:
+        # The program closes all descriptors, as daemons do, and opens files of its own.
+        os.dup2(log.fileno(), number)
+        times.close()
+
+        assert os.path.sameopenfile(log.fileno(), number)
+        os.close(number)
+    with pytest.raises(OSError):  # noqa: PT011 - whatever its number is
+        times.scheduled()
+    with pytest.raises(OSError):  # noqa: PT011 - whatever its number is
+        times.cpu_ns()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="times of threads are Linux's")
 def test_that_times_are_known_where_the_program_has_closed_its_standard_input(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional
 from weakref import finalize
 
 from ..kinds import INTERVAL_DELAY, TIMEOUT
+from ..own_files import OwnFile
 from ..program import name_of
 from . import Adapter, is_same
 
@@ -411,9 +412,10 @@ class TclHooks:
         self._is_answering = False
         self._calling: Optional[_TclTimer] = None
         self._calls: list[Callable[[], None]] = []
-        self._pipe: Optional[tuple[int, int]] = None
+        self._pipe: Optional[tuple[OwnFile, OwnFile]] = None
         if self.can_be_woken:
-            self._pipe = reader, writer = os.pipe()
+            reader, writer = os.pipe()
+            self._pipe = OwnFile(reader), OwnFile(writer)
             os.set_blocking(reader, False)
             os.set_blocking(writer, False)
             tcl.createfilehandler(reader, 2, self._woken)
@@ -428,17 +430,17 @@ class TclHooks:
         pipe, self._pipe = self._pipe, None
         # Another thread that finds the interpreter unused must not touch it.
         if pipe is not None and self.thread == get_ident():
-            self.tcl.deletefilehandler(pipe[0])
+            self.tcl.deletefilehandler(pipe[0].number)
             for end in pipe:
-                os.close(end)
+                end.close()
 
     # ----------------------------------------------------------------- any thread
 
     def wake(self) -> None:
         """Have :meth:`_woken` called."""
-        if self._pipe is not None:
+        if self._pipe is not None and not self._pipe[1].is_lost:
             try:
-                os.write(self._pipe[1], b"\0")
+                os.write(self._pipe[1].number, b"\0")
             except BlockingIOError:
                 # The pipe is full, so it will be woken.
                 pass
@@ -561,10 +563,14 @@ class TclHooks:
         """The clock has changed, or something wants to be called here."""
         if self._pipe is None:
             return
-        try:
-            os.read(self._pipe[0], 1024)
-        except BlockingIOError:
-            pass
+        reader = self._pipe[0]
+        if reader.is_lost:
+            self.close()
+        else:
+            try:
+                os.read(reader.number, 1024)
+            except BlockingIOError:
+                pass
         try:
             while self._calls:
                 self._calls.pop(0)()

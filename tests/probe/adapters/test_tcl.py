@@ -8,6 +8,7 @@ import os
 import select
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -369,7 +370,7 @@ def test_that_a_sleep_is_a_timer_and_one_that_is_broken_off_is_cleared(
 def test_that_what_cannot_be_done_for_an_inspector_ends_no_loop(hooks: Any, tcl: Tcl) -> None:
     # So full that nothing more can be written, and woken though there is nothing to read.
     (reader,) = tcl.files
-    os.write(hooks._pipe[1], bytes(1 << 16))
+    os.write(hooks._pipe[1].number, bytes(1 << 16))
     hooks.wake()
     while tcl.files and select.select([reader], [], [], 0)[0]:
         hooks._woken()
@@ -381,11 +382,30 @@ def test_that_what_cannot_be_done_for_an_inspector_ends_no_loop(hooks: Any, tcl:
     assert hooks.adapter.state == "failed"
 
 
+def test_that_files_of_the_program_with_the_numbers_of_its_pipe_are_left_alone(
+    hooks: Any, tcl: Tcl, tmp_path: Path
+) -> None:
+    numbers = [end.number for end in hooks._pipe]
+    with (tmp_path / "log").open("w+") as log:
+        for number in numbers:
+            os.dup2(log.fileno(), number)
+        hooks.wake()
+        called: list[int] = []
+        hooks._calls.append(lambda: called.append(1))
+        hooks._woken()
+        hooks.close()
+
+        assert log.read() == ""
+        assert (called, list(tcl.files)) == ([1], [])
+        for number in numbers:
+            os.close(number)
+
+
 @pytest.mark.parametrize("is_elsewhere", [False, True])
 def test_that_only_the_thread_of_an_interpreter_takes_its_pipe_from_it(
     hooks: Any, tcl: Tcl, *, is_elsewhere: bool
 ) -> None:
-    ends = hooks._pipe
+    ends = [end.number for end in hooks._pipe]
     hooks.thread += is_elsewhere
     for _ in range(2):
         hooks.close()
