@@ -42,7 +42,7 @@ def played() -> Played:
 
 #: What adapters say of the loops of their libraries, as far as it is not what all say.
 SAID = {
-    "python_time": "says_what_it_waits_for",
+    "python_time": "has_waits_of_threads says_what_it_waits_for",
     "asyncio": "reads_anywhere says_what_it_waits_for waits_for_events",
     "uvloop": "has_hidden_turns is_loop_in_c reads_anywhere",
     "trio": "has_hidden_turns reads_anywhere says_what_it_waits_for",
