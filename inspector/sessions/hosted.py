@@ -377,9 +377,10 @@ class HostedSession(UniformSession):
             self._reload(number)
         elif isinstance(command, GoBack) and self._goes_back(command, number, place):
             pass
-        elif isinstance(command, Step) and place is CommandPlace.AT_ONCE:
+        elif isinstance(command, Step) and not run.is_running:
+            # At the end of a wake-up, too: a running scene is held there for the step.
             self._wants_step_to_end = False
-            run.begin_step(command, number)
+            run.begin_step(command, number, place)
             run.step_on(self.slice_ns)
         else:
             run.apply(command, number, place=place)

@@ -557,9 +557,9 @@ class SceneRun:
     def is_calling(self) -> bool:
         return self.tree.is_draining or self.director.is_in_frame
 
-    def begin_step(self, command: Command, number: int) -> None:
+    def begin_step(self, command: Command, number: int, place: CommandPlace) -> None:
         self.step_began_at = self.frames_run
-        self._step = self.apply_steps(command, number, place=CommandPlace.AT_ONCE)
+        self._step = self.apply_steps(command, number, place=place)
 
     def step_on(self, slice_ns: int | None) -> None:
         """Continue the step in progress, if any; see :func:`goes_to_end`."""

@@ -55,7 +55,7 @@ class Stand:
             breakpoints=SimpleNamespace(is_any_enabled=True),
             fold=lambda: note("fold"),
             step_on=lambda slice_ns: note(("step on", slice_ns)),
-            begin_step=lambda command, number: note(("step", command, number)),
+            begin_step=lambda *given: note(("step", *given)),
             end_step=lambda: note("end step"),
             leave_if_forked=lambda: note("leave if forked"),
             close=lambda: note("close run"),
@@ -205,13 +205,17 @@ def test_that_a_step_is_made_in_slices_only_while_nothing_runs() -> None:
     stand = Stand()
     stand.session._wants_step_to_end = True
 
-    stand.session._apply(StepFrames(3), AT_ONCE)
+    for place in AT_ONCE, END:
+        stand.session._apply(StepFrames(3), place)
+    stand.run.is_running = True
     stand.session._apply(StepFrames(3), END)
 
     assert stand.done == [
-        ("step", StepFrames(3), 4),
+        ("step", StepFrames(3), 4, AT_ONCE),
         ("step on", 9),
-        (StepFrames(3), 5, END),
+        ("step", StepFrames(3), 5, END),
+        ("step on", 9),
+        (StepFrames(3), 6, END),
     ]
     assert not stand.session._wants_step_to_end
 

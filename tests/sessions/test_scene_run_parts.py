@@ -18,6 +18,7 @@ from inspector.commands.transport import StepFrames
 from inspector.errors import CommandError
 from inspector.sessions import scene_run, scene_threads
 from inspector.sessions.hosted import HostedSession
+from inspector.sessions.replay.journal import CommandPlace
 from inspector.sessions.scene_run import goes_to_end
 from inspector.testing import scene_file
 from inspector.vocabulary import (
@@ -152,7 +153,7 @@ def test_that_what_the_host_asks_for_is_done_and_noted(session: HostedSession) -
 def test_that_a_reading_during_a_step_waits_for_its_end(session: HostedSession) -> None:
     run = session._run
     session.submit(StepFrames(2))
-    run.begin_step(StepFrames(3), 2)
+    run.begin_step(StepFrames(3), 2, CommandPlace.AT_ONCE)
     run.step_on(0)
     assert (run.is_in_step, run.step_began_at, run.frames_run) == (True, 2, 3)
 

@@ -13,17 +13,21 @@ from tests.ui.shell import Shell
 from tests.ui.used_window import Lend
 
 
-@pytest.fixture
-def stepping(lend: Lend) -> Shell:
+@pytest.fixture(params=["held before", "held for it"])
+def stepping(lend: Lend, request: pytest.FixtureRequest) -> Shell:
     """A window whose scene makes a step of many frames, one at each refresh."""
     shell = lend()
     session = shell.bridge.session
     assert isinstance(session, HostedSession)
     session.slice_ns = 0
     shell.trigger("run-or-hold")
-    # It waits for the end of a wake-up.
-    shell.advance(1 / 60)
+    is_held_before = request.param == "held before"
+    if is_held_before:
+        # It waits for the end of a wake-up.
+        shell.advance(1 / 60)
     shell.bridge.submit(StepFrames(100_000))
+    if not is_held_before:
+        shell.advance(1 / 60)
     shell.bridge.refresh_now()
     return shell
 
