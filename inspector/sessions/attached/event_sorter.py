@@ -258,7 +258,7 @@ class _Keyframe:
                 return []
             self._new.add((kind, subject))
             return [*row]
-        if not is_known or (_ADDED_BY.get(kind, 0), subject) in self._new:
+        if not is_known or (_ADDED_BY.get(kind), subject) in self._new:
             return [*row]
         if kind == CLOCK_ANCHORED:
             # If it is still paused, a later event of the description says so.

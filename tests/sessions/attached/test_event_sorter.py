@@ -199,6 +199,8 @@ def test_that_a_description_tells_what_has_come_and_what_has_gone() -> None:
     assert sorter.misfits == {}
     # Only the first program has nothing to be compared with.
     sorter.add_keyframe(3, event_sorter.KEYFRAME_BEGUN, 21)
+    sorter.release(21)
+    assert not sorter._keyframes
     sorter.add_keyframe(3, event_sorter.KEYFRAME_COMPLETE, 22)
     sorter.release(30)
     assert len(_read(log)) == before + 9
