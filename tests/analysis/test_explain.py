@@ -1000,7 +1000,10 @@ def test_that_the_beginning_of_a_call_is_known_on_each_clock(stand: Stand) -> No
 def test_that_a_call_is_out_of_turn_if_it_is_early_or_leaves_its_due_time(
     late_ns: int, next_ns: int, is_out_of_turn: bool
 ) -> None:
-    assert call_past.PastCall(0, 5, late_ns, next_ns, 7).is_out_of_turn == is_out_of_turn
+    call = call_past.PastCall(0, 5, late_ns, next_ns, 7)
+    assert call.is_out_of_turn == is_out_of_turn
+    # What is early was called for the reading itself.
+    assert call.read_ns == 5
 
 
 COMMANDS = st.lists(

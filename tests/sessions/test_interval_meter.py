@@ -266,12 +266,15 @@ def test_that_without_a_clock_of_the_processor_all_but_waiting_is_work() -> None
     assert (shares[Share.INSPECTOR], shares[Share.IDLE]) == (2 * MS, 14 * MS)
 
 
-@pytest.mark.parametrize(("turn_ns", "idle_ns"), [(100_000, 100_000), (100_001, 0)])
+@pytest.mark.parametrize(
+    ("begin", "turn_ns", "idle_ns"),
+    [("poll", 100_000, 100_000), ("poll", 100_001, 0), ("wait", 100_000, 0)],
+)
 def test_that_a_turn_of_the_event_loop_is_idle_up_to_a_tenth_of_a_millisecond(
-    thread: Thread, turn_ns: int, idle_ns: int
+    thread: Thread, begin: str, turn_ns: int, idle_ns: int
 ) -> None:
     end_frame(thread, 16 * MS)
-    thread.meter.poll()
+    getattr(thread.meter, begin)()
     thread.work(turn_ns)
     thread.wake()
 

@@ -305,7 +305,10 @@ def test_that_going_back_can_be_cancelled(scene_path: Path) -> None:
     go_all_the_way(session)
     assert session.frames_run == 90
     assert rerun(session.history, scene_path).is_same
+    session.submit(StepBack(10))
+    assert session.rewinding is not None
     session.close()
+    assert session.rewinding is None
 
 
 @pytest.mark.parametrize(

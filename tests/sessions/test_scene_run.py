@@ -13,7 +13,7 @@ from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock
 from inspector.commands.scene import Reload, SetFailurePolicy, StepBack
-from inspector.commands.transport import StepFrames
+from inspector.commands.transport import Hold, Run, StepFrames
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.rewinding import Rewinding
@@ -102,6 +102,24 @@ def test_that_reloading_begins_a_run_on_the_same_source(session: HostedSession) 
     assert run.log.read().events[0][::4] == (0, 0)
     assert (former.loaded, run.undoing.newest) == (None, 0)
     session.close()
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_that_a_scene_runs_after_a_reload_as_it_did_before_it_failed(
+    tmp_path: Path, *, runs: bool
+) -> None:
+    session = HostedSession(scene_file(tmp_path, SCENE), VirtualTimeSource(), autorun=not runs)
+    session.submit(Run() if runs else Hold())
+    session.pass_to(20_000_000)
+    found = []
+    for text in (SCENE, "def build(stage): raise RuntimeError", SCENE):
+        scene_file(tmp_path, text)
+        session.submit(Reload())
+        session.pass_to(session.session_ns + 20_000_000)
+        found.append(session.is_running)
+    session.close()
+
+    assert found == [runs, False, runs]
 
 
 def test_that_going_back_tells_how_far_it_is_and_can_be_given_up() -> None:
