@@ -21,6 +21,7 @@ from inspector.tokens import COLORS
 from inspector.vocabulary import (
     DELTA_CUT,
     NEVER,
+    SAW_BETWEEN_TURNS,
     SAW_END,
     SAW_FROM_HERE,
     SAW_WAIT,
@@ -127,6 +128,17 @@ def test_that_another_thread_with_the_interpreter_is_named() -> None:
     assert block_text(block) == (
         "blocked by spin() 200 ms so far (server.py:60) in the thread “spinner”"
     )
+
+
+def test_that_a_stretch_without_looks_is_told_by_the_times_of_threads() -> None:
+    program = Program()
+    hog = "spinner: /srv/server.py:60 in spin"
+    flags = SAW_BETWEEN_TURNS
+    program.sample(
+        until_ms=200, covers_ms=200, ran_ms=0, other=hog, other_ms=150, flags=flags, begins=True
+    )
+    (block,) = blocks_of(program)
+    assert block_evidence(block) == "told by the processor time of its thread"
 
 
 def test_that_nobody_is_named_where_the_thread_had_no_processor() -> None:

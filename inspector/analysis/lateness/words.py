@@ -173,7 +173,9 @@ def advice_text(share: LatenessShare) -> str:
 
 def block_evidence(block: Block) -> str:
     """Return how many samples have seen what blocked a loop, with the commonest stack."""
-    seen = f"seen by {block.samples:,} of {counted(block.looks, 'sample')}"
+    seen = "told by the processor time of its thread"
+    if block.looks:
+        seen = f"seen by {block.samples:,} of {counted(block.looks, 'sample')}"
     if block.starved_ns >= _LEAST_NS:
         seen += f", no processor for {format_duration(block.starved_ns)}"
     return f"{seen}: {stack_text(block.stack)}" if block.stack else seen
