@@ -180,7 +180,7 @@ class LaneTexts(NamedTuple):
             return PlacedText(0, place, "", "", filled, None, [], is_before_line)
         if ground:
             pad = CHIP_RADIUS if is_chip else 4
-            edges = left - pad, place.top + 1, room[1] + pad, place.bottom - 1
+            edges = left - pad, place.top, room[1] + pad, place.bottom
             filled.append(Patch(edges, ground))
         token, chip, bars = "text" if is_before_line else "muted", None, []
         if is_chip:

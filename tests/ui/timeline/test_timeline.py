@@ -1102,6 +1102,10 @@ def test_that_what_a_timer_waits_for_lies_on_the_ground_of_its_lane(
     colors = theme_colors(Theme("light"))
     grounds = {patch.color for said in waits for patch in said.patches}
     assert grounds == {colors["raised"], colors["bg"]}
+    # It leaves nothing of the grid between one lane and the next.
+    edges = [(said.row, patch.edges) for said in waits for patch in said.patches]
+    assert edges
+    assert all((top, bottom) == (row.top, row.bottom) for row, (_, top, _, bottom) in edges)
 
 
 def test_that_a_local_time_stands_at_the_head_of_its_clock(
