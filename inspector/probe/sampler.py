@@ -64,7 +64,8 @@ WHOLE_EVERY = 32
 _MS_NS = 1_000_000
 #: Shorter times in which the sampler could not look are not reported.
 _GAP_NS = 8_000_000
-#: A thread that computed for this share of such a gap has kept the interpreter's lock.
+#: A thread that computed, or was ready to, for this share of such a gap has kept the
+#: interpreter's lock.
 _KEPT = 0.8
 #: A thread that ran for this share of the time did not lack a processor for long.
 _RUNS = 0.9
@@ -435,7 +436,7 @@ class Sampler:
         # If only its stack tells whether a loop is busy, one look may have met a short turn; not
         # if its thread has kept the interpreter's lock, which it releases between any two calls.
         is_gap = late_ns >= _GAP_NS and 2 * self._stops.lacked_ns < late_ns
-        has_kept = is_gap and took_ns >= _KEPT * late_ns
+        has_kept = is_gap and 10 * took_ns >= late_ns and took_ns + waited_ns >= _KEPT * late_ns
         is_certain = watched.is_certain or watched.frames is not None or has_kept
         if turn_ns and is_certain and now_ns - turn_ns >= least_ns:
             flags = SAW_AFTER_GAP if late_ns * 2 >= passed_ns else 0

@@ -98,17 +98,28 @@ def test_that_a_loop_whose_turns_are_hidden_is_busy_while_its_stack_says_so(
 
 
 @pytest.mark.parametrize(
-    ("used_ms", "lacked_ms", "is_told"),
-    [(40, 0, True), (32, 0, True), (31, 0, False), (40, 19, True), (40, 20, False)],
+    ("used_ms", "ready_ms", "lacked_ms", "is_told"),
+    [
+        (40, 0, 0, True),
+        (32, 0, 0, True),
+        (31, 0, 0, False),
+        (40, 0, 19, True),
+        (40, 0, 20, False),
+        # It had to wait for a processor, too.
+        (4, 28, 0, True),
+        (4, 27, 0, False),
+        (3, 36, 0, False),
+    ],
 )
 def test_that_one_look_tells_a_hidden_turn_that_has_kept_the_interpreter(
-    looked: Looked, used_ms: int, lacked_ms: int, *, is_told: bool
+    looked: Looked, used_ms: int, ready_ms: int, lacked_ms: int, *, is_told: bool
 ) -> None:
     looked.hidden_loop()
     looked.look_after(0)
+    looked.ready_ms += ready_ms
     looked.look_late(40, used_ms, lacked_ms)
 
-    (flags,) = [b for _, kind, _, _, b in looked.events if kind == SAMPLED]
+    flags = [b for _, kind, _, _, b in looked.events if kind == SAMPLED][-1]
     assert bool(flags & SAW_BETWEEN_TURNS) is not is_told
 
 
