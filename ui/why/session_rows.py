@@ -205,7 +205,9 @@ def _timer_rows(session: Session, status: SessionStatus, timeline: Timeline) -> 
         return [answer("It is not attached.")]
     pending = len(timeline.timers)
     runs = "Running" if timeline.is_running else "Held"
-    if isinstance(session, AttachesPrograms) and status.phase is SessionPhase.ENDED:
+    if status.phase.goes_on:
+        runs = status.phase.value.capitalize()
+    elif isinstance(session, AttachesPrograms) and status.phase is SessionPhase.ENDED:
         runs = "It has ended"
     elif session.is_recorded:
         runs = f"It was {runs.lower()}"

@@ -512,6 +512,9 @@ def test_that_a_session_is_not_said_to_run_on_in_a_turn_that_keeps_a_timer_waiti
     turns = overview_rows(session, (), ClockCounts(), timeline, timeline)
     assert [row.key for row in turns if row.text == "0"] == ["Turns"]
     assert texts[2] == "Held. 1 timer is pending, late so far."
+    session.status = SessionStatus(SessionPhase.STEPPING)
+    stepping = overview_rows(session, (), ClockCounts(), timeline, timeline)
+    assert stepping[2].text == "Stepping. 1 timer is pending, late so far."
     assert texts[3] == (
         "tick: it is due, and 300 ms late so far: task rebuild was in crunch() (server.py:4) "
         "the whole time, 30 of 30 samples."
