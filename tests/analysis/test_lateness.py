@@ -553,6 +553,21 @@ def test_that_parts_of_a_frame_are_told_apart() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("ran_ms", "ready_ms", "late_ms", "collected_ms", "starved_ms"),
+    [(20, 80, 100, 20, 80), (20, 80, 55, 12, 42), (90, 10, 100, 90, 10), (40, 8, 100, 90, 8)],
+)
+def test_that_a_collection_that_lacked_a_processor_is_no_longer_for_that(
+    ran_ms: int, ready_ms: int, late_ms: int, collected_ms: int, starved_ms: int
+) -> None:
+    program = Program()
+    program.sample(MAIN, until_ms=100, covers_ms=100, ran_ms=ran_ms, ready_ms=ready_ms)
+    program.stand(COLLECTED, 10, 100)
+    shares = {share.cause: share.ns // MS for share in program.fire(late_ms).shares}
+    assert shares.get(Cause.GARBAGE_COLLECTION) == collected_ms
+    assert shares.get(Cause.PROCESSOR, 0) == starved_ms
+
+
 def test_that_what_a_callback_waited_for_is_a_public_function() -> None:
     program, library = Program(), "/usr/lib/python3.11/subprocess.py"
     inner = [f"{library}:{line} in {name}" for line, name in ((548, "run"), (9, "Popen._wait"))]

@@ -233,6 +233,8 @@ class _Window:
         # How much of the collections each finalizer that was seen in them has had
         self.finalizers: defaultdict[Place, int] = defaultdict(int)
         self.unknown_ns = 0.0
+        # For how much of the collections the thread had no processor
+        self.starved_ns = 0.0
         self.collecting: list[_Piece] = []
         self.computing: list[_Piece] = []
         self.waiting: list[_Piece] = []
@@ -250,6 +252,9 @@ class _Window:
     ) -> None:
         """Attribute the part of a sample that lies within the window to causes."""
         self.looks += sample.is_look
+        starved_ns = self._starved_collecting(sample, first_ns, last_ns)
+        self.starved_ns += starved_ns
+        _put(self.ready, sample, starved_ns, turn)
         if sample.is_look and sample.stack:
             self._note_asker(sample)
             self._note_finalizer(sample, first_ns, last_ns)
@@ -342,6 +347,18 @@ class _Window:
         less = min(1.0, part_ns / (run_ns + ready_ns)) if run_ns + ready_ns else 1.0
         return part_ns, run_ns * less, ready_ns * less
 
+    def _starved_collecting(self, sample: Sample, first_ns: int, last_ns: int) -> float:
+        """Return for how long a thread, while it collected, was ready without a processor.
+
+        That is as much of such a time as the rest of the sample is too short for.
+        """
+        collected_ns = _overlap(self.collections, sample.begin_ns, sample.at_ns)
+        spans_ns = collected_ns + _overlap(self.stops, sample.begin_ns, sample.at_ns)
+        starved_ns = min(sample.ready_ns - (sample.covers_ns - spans_ns), collected_ns)
+        if starved_ns <= 0:
+            return 0
+        return starved_ns * _overlap(self.collections, first_ns, last_ns) / collected_ns
+
     def lateness(self) -> Lateness:
         begin_ns, end_ns = self.begin_ns, self.end_ns
         shares: list[LatenessShare] = []
@@ -351,7 +368,8 @@ class _Window:
         if collected_ns:
             looks = _looks(self.collecting)
             culprit = self._collector(collected_ns)
-            shares.append(LatenessShare(Cause.GARBAGE_COLLECTION, culprit, collected_ns, looks))
+            ns = collected_ns - round(self.starved_ns)
+            shares.append(LatenessShare(Cause.GARBAGE_COLLECTION, culprit, ns, looks))
         if self.ready:
             shares.append(
                 LatenessShare(Cause.PROCESSOR, None, _sum(self.ready), _looks(self.ready))
