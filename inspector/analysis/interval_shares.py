@@ -39,4 +39,5 @@ def shares_text(named: Mapping[str, int], most: int = len(Share) + 1) -> str:
 
 
 def largest_share(named: Mapping[str, int]) -> str:
-    return max((name for name in named if name != Share.IDLE.text), key=named.__getitem__)
+    names = (name for name in named if name != Share.IDLE.text)
+    return max(names, key=named.__getitem__, default=UNKNOWN)

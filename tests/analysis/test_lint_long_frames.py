@@ -379,6 +379,12 @@ def test_that_collections_are_named_where_they_made_frames_too_long() -> None:
     assert found[OVER_BUDGET].text.endswith(" What took most of it: garbage collection in 3.")
 
 
+def test_that_frames_of_which_nothing_was_measured_are_put_down_to_the_unknown() -> None:
+    (over,) = played_with(3, 28 * MS, {}).found()
+
+    assert over.text.endswith(" What took most of it: unknown in 3.")
+
+
 def test_that_a_few_short_hiccups_of_the_host_are_no_finding() -> None:
     assert not played_with(2, 28 * MS, {Share.HOST_LATE: 12 * MS, Share.IDLE: 16 * MS}).found()
 

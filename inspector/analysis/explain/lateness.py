@@ -24,7 +24,6 @@ from inspector.analysis.explain.suspects import innermost_call, suspect
 from inspector.analysis.frame_events import FrameEvents, frames_in
 from inspector.analysis.interval_shares import (
     KEPT_BY,
-    UNKNOWN,
     largest_share,
     named_shares,
     shares_text,
@@ -81,7 +80,7 @@ def lateness_reasons(
     left_ns = firing.late_ns - frame_ns - timers_ns
     if context.frame is not None and left_ns >= LATE_NS and left_ns * 2 > firing.late_ns:
         named = named_shares(context.frame.shares, context.frame.interval_ns)
-        kept = KEPT_BY[largest_share(named) if named else UNKNOWN]
+        kept = KEPT_BY[largest_share(named)]
         text = (
             f"{kept[0].upper()}{kept[1:]}: the clocks were read {late} after the due instant; no "
             "measured callback delayed it."
