@@ -32,15 +32,7 @@ from .kinds import (
     STACK_FRAME,
 )
 from .loops_in_c import LoopsInC
-from .stacks import (
-    WAITING_FILES,
-    Runner,
-    called_names,
-    is_named,
-    is_own,
-    stack_of,
-    wait_of,
-)
+from .stacks import WAITING_FILES, Runner, called_names, own_place, stack_of, wait_of
 from .thread_times import STOP_NS, SWITCH_NS, OtherThreads, Stops, ThreadTimes, other_times
 
 TYPE_CHECKING = False
@@ -342,8 +334,9 @@ class Sampler:
             if not getattr(clock.adapter, "has_hidden_turns", False):
                 watched[number] = Watched(clock, frames.threads, frames)
         for number, clock in list(clocks.items()):
-            if getattr(clock.adapter, "has_hidden_turns", False) and number not in watched:
-                watched[number] = Watched(clock, clock.threads, None)
+            found = None if number in watched else _watched_by_adapter(clock)
+            if found is not None:
+                watched[number] = found
             if getattr(clock.adapter, "has_waits_of_threads", False) and self._threads is None:
                 self._threads = Watched(clock, (0, 0), None)
         return gone
@@ -582,9 +575,7 @@ class Sampler:
         seen, runner = stack_of(thread, is_after=False)
         # The stack of a thread that waits by now no longer shows what it was doing.
         if seen and not runner.probe_call and seen[-1][0].co_filename not in WAITING_FILES:
-            own = [each for each in seen if is_own(each[0].co_filename)] or seen
-            named = [each for each in own if is_named(each[0])]
-            place = program.texts[program.code_site(*(named or own)[-1])]
+            place = program.texts[program.code_site(*own_place(seen))]
         return program.text(f"{known.name}: {place}")
 
     def _report_sample(  # noqa: PLR0913, PLR0917 - what there is to tell
@@ -649,6 +640,14 @@ class Sampler:
                 number = self._program.own_clock.number
                 line = _line_that_collects(sys._getframe().f_back)
                 emit((now_ns, COLLECTED, number, took_ns, line << 16 | info["generation"]))
+
+
+def _watched_by_adapter(clock: Clock) -> Optional[Watched]:
+    """Return the loop of a clock whose turns are hidden, or known to its adapter alone."""
+    if getattr(clock.adapter, "has_hidden_turns", False):
+        return Watched(clock, clock.threads, None)
+    turns = getattr(clock.adapter, "turns", None)
+    return None if turns is None else Watched(clock, turns.threads, turns)
 
 
 def _line_that_collects(frame: Optional[FrameType]) -> int:

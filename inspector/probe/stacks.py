@@ -203,6 +203,9 @@ def is_own(file: str) -> bool:
     return not (file.startswith((_LIBRARY, "<")) or "site-packages" in file)
 
 
-def is_named(code: CodeType) -> bool:
-    """Return whether code is a named function or a module, not an anonymous part of one."""
-    return code.co_name == "<module>" or not code.co_name.startswith("<")
+def own_place(stack: list[tuple[CodeType, int]]) -> tuple[CodeType, int]:
+    """Return the innermost place of a stack in a function of the program, rather in a named one."""
+    own = [each for each in stack if is_own(each[0].co_filename)] or stack
+    named = [each for each in own if not each[0].co_name.startswith("<")]
+    modules = [each for each in own if each[0].co_name == "<module>"]
+    return (named or modules or own)[-1]

@@ -12,6 +12,7 @@ from inspector.probe import sampler as module
 from inspector.probe import thread_times
 from inspector.probe.adapters import Adapter
 from inspector.probe.clocks import Clock
+from inspector.probe.frames import Frames
 from inspector.probe.kinds import (
     OTHER_THREAD,
     RUNNING_CALL,
@@ -208,6 +209,17 @@ def test_that_what_a_loop_of_trio_runs_is_a_task_named_after_its_function() -> N
 
     # What trio does for itself is no task.
     assert seen == [("", False), ("crunch", True)]
+
+
+def test_that_turns_are_told_that_only_an_adapter_knows(looked: Looked) -> None:
+    adapter = Adapter(looked.program)
+    adapter.turns = turns = Frames()
+    clock = looked.program.clock("schedule", adapter=adapter)
+    looked.look_after(0)
+    turns.begin(clock, looked.now_ns)
+    looked.look_after(20, used_ms=5)
+
+    assert looked.told == [(20, 5, 0)]
 
 
 def threads_that_wait(looked: Looked) -> Clock:

@@ -57,6 +57,7 @@ _LOOP_FILES: Final = (
     "/twisted/internet/defer.py",
     "/twisted/internet/task.py",
     "/tkinter/__init__.py",
+    "/schedule/__init__.py",
     "/threading.py",
 )
 #: Files of our own that call the callbacks of a scene.

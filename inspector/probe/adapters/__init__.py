@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing import Any, Callable, Optional, Union
 
     from ..clocks import Clock
+    from ..frames import Frames
     from ..program import Program, Timer
 
     #: ``True``, or the reason why not, as a sentence.
@@ -58,6 +59,7 @@ class Adapter:
             :class:`~..waits.Waits`, so that a jump of virtual time need not wake them all.
         hides: Names of the packages whose frames are skipped when a call site is looked for.
         program: The program.
+        turns: When its clock's loop calls something, if it reports no frames; ``None`` before.
         version: Version of the library, empty if unknown.
         state: ``"waiting"`` until the library is there, then ``"active"`` or ``"failed"``.
         message: Why it failed, or what it could not read.
@@ -74,6 +76,7 @@ class Adapter:
     has_waits_of_threads = False
     waits_for_events = False
     says_what_it_waits_for = False
+    turns: Optional[Frames] = None
 
     def __init__(self, program: Program) -> None:
         self.program = program

@@ -9,11 +9,12 @@ import time as program_time  # which the program reads, followed
 from abc import abstractmethod
 from datetime import timedelta
 from functools import wraps
-from threading import RLock
+from threading import RLock, get_ident
 from types import ModuleType
 from weakref import WeakSet
 
 from ..clocks import whole_ns
+from ..frames import Frames
 from ..kinds import INTERVAL_DELAY, TIMEOUT
 from ..program import name_of
 from . import Adapter
@@ -105,6 +106,7 @@ _SAME_NS = 1_000_000
 
 class ScheduleAdapter(JobsAdapter):
     library = "schedule"
+    waits_for_events = True
     hides: tuple[str, ...] = ("schedule",)
 
     def _hook(self, module: ModuleType) -> None:
@@ -123,13 +125,32 @@ class ScheduleAdapter(JobsAdapter):
 
         @wraps(run)
         def job_run(job: Any) -> Any:
-            if program.emit is not None:
-                program.guarded(adapter, adapter.called, id(job))
-            return run(job)
+            if program.emit is None:
+                return run(job)
+            program.guarded(adapter, adapter.called, id(job))
+            turns = adapter._turns()
+            if turns.began_ns or turns.threads[0] != get_ident():
+                # Within another job, or on another thread than the first.
+                return run(job)
+            turns.begin(adapter.clock, program.clocks.now_ns())
+            try:
+                return run(job)
+            finally:
+                turns.end(adapter.clock, program.clocks.now_ns())
 
         job_type._schedule_next_run, job_type.run = schedule_next_run, job_run
         for name in ("cancel_job", "clear"):
             self._hook_removal(scheduler_type, name)
+
+    def forked(self) -> None:
+        super().forked()
+        self.turns = None
+
+    def _turns(self) -> Frames:
+        if self.turns is None:
+            self.turns = Frames()
+            self.program.mention_change()
+        return self.turns
 
     def _hook_removal(self, scheduler_type: Any, name: str) -> None:
         adapter, program, original = self, self.program, getattr(scheduler_type, name)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -96,6 +97,7 @@ class Schedule(Jobs):
 
             def run(self) -> str:
                 self._schedule_next_run()
+                self.job_func.func()
                 return "done"
 
         self.scheduler: Any = Scheduler()
@@ -130,6 +132,33 @@ def test_that_a_job_of_schedule_is_an_interval_from_call_to_call(schedule: Sched
     assert schedule.told(TIMER_FIRED) == [(1, 30, 4_030), (1, 0, 6_020)]
     assert schedule.pending() == [("greet", 6_020, 2_000)]
     assert schedule.count(TIMER_ADDED) == 1
+
+
+def test_that_a_job_of_schedule_is_a_turn_on_the_thread_of_the_first(schedule: Schedule) -> None:
+    began: list[int] = []
+
+    def work() -> None:
+        turns = schedule.adapter.turns
+        assert turns is not None
+        began.append(turns.began_ns)
+        schedule.pass_ms(40)
+        if len(began) == 1:
+            job.run()
+
+    job = schedule.job(job_func=SimpleNamespace(func=work))
+    before_ns = schedule.now_ns
+    job.run()
+    elsewhere = Thread(target=job.run)
+    elsewhere.start()
+    elsewhere.join()
+
+    # One within the other is the same turn; on another thread it is none.
+    assert began == [before_ns, before_ns, 0]
+    turns = schedule.adapter.turns
+    assert turns is not None
+    assert (turns.began_ns, turns.index, turns.busy_ns) == (0, 1, 80 * MS)
+    schedule.adapter.forked()
+    assert schedule.adapter.turns is None
 
 
 @pytest.mark.parametrize("varies", [{"latest": 5}, {"at_time": "03:00"}])
