@@ -160,7 +160,8 @@ class OtherThreads:
     def used(self, times: dict[int, int], without: int) -> tuple[int, int]:
         """Return the thread that has run most since the call before, and how long all have run.
 
-        The thread is 0 if it has ended or was not started by Python.
+        The thread is 0 if it has ended. Threads that Python has not started need no interpreter:
+        while there are any, they may have run instead of one that has ended.
         """
         before, self._times = self._times, times
         # The calling thread is the probe's, not the program's.
@@ -172,9 +173,19 @@ class OtherThreads:
         since.pop(without, None)
         busiest = max(since, key=since.__getitem__, default=0)
         others_ns = sum(since.values())
-        if gone_ns > since.get(busiest, 0):
+        if gone_ns > since.get(busiest, 0) and not _has_native_threads():
             return 0, max(others_ns, gone_ns)
         return busiest, others_ns
+
+
+def _has_native_threads() -> bool:
+    """Return whether there are threads that Python has not started, such as those of a library."""
+    known = {thread.native_id for thread in list(threading._active.values())}  # type: ignore[attr-defined]
+    known.add(threading.get_native_id())
+    try:
+        return any(int(name) not in known for name in os.listdir("/proc/self/task"))
+    except OSError:
+        return True
 
 
 def _cpu_clock(native: int) -> int:

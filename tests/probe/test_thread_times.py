@@ -138,6 +138,8 @@ def test_that_what_others_have_run_is_neither_the_looks_nor_the_past(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     process_ms = own_ms = 0
+    monkeypatch.setattr(os, "listdir", lambda _folder: [str(get_native_id()), *natives])
+    natives: list[str] = []
     monkeypatch.setattr(thread_times, "process_time_ns", lambda: process_ms * MS)
     monkeypatch.setattr(thread_times, "thread_time_ns", lambda: own_ms * MS)
     loop, worker = 1, 2
@@ -158,8 +160,13 @@ def test_that_what_others_have_run_is_neither_the_looks_nor_the_past(
     # The worker has ended after 20 ms more.
     process_ms += 25
     assert used_ms(loop=315) == (0, 20)
-    process_ms += 5
+    # Or a thread of a library, which needs no interpreter, has run.
+    natives.append("1")
+    process_ms += 25
     assert used_ms(loop=320) == (0, 0)
+    natives.clear()
+    process_ms += 5
+    assert used_ms(loop=325) == (0, 0)
 
 
 # --------------------------------------------------------------------------------- rules of stops
