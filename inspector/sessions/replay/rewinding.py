@@ -53,7 +53,6 @@ class Rewinding:
         self.frame = frame  # The number of frames after which the scene will be held
         self.former = former  # The run that goes back; its modules are set aside meanwhile
         self.second = second  # The run that will take its place, as far as it has come
-        self.frames_done = 0
         # The command as it will be recorded; None until all is done
         self.applied: AppliedCommand | None = None
         self._steps = self._run_again()
@@ -62,13 +61,12 @@ class Rewinding:
     @property
     def percent(self) -> int:
         """Progress from 0 to 100."""
-        return 100 * self.frames_done // self.frame if self.frame else 0
+        return 100 * self.second.frames_run // self.frame if self.frame else 0
 
     def go_on(self, slice_ns: int | None) -> bool:
         """Continue as :func:`goes_to_end` does; returns whether all is replayed and compared."""
         if goes_to_end(self._steps, slice_ns):
             return True
-        self.frames_done = self.second.frames_run
         self.second.fold_events()
         return False
 
