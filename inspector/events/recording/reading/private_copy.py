@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from time import sleep, time_ns
 from typing import Final
@@ -104,10 +105,8 @@ def _marks(path: Path) -> tuple[int, int, bytes]:
 def _copy_by_sqlite(path: Path, copy: Path) -> None:
     for each in (copy, *beside(copy)):
         each.unlink(missing_ok=True)
-    source = sqlite3.connect(uri_of(path, "mode=ro"), uri=True)
-    target = sqlite3.connect(copy)
-    try:
+    with (
+        closing(sqlite3.connect(uri_of(path, "mode=ro"), uri=True)) as source,
+        closing(sqlite3.connect(copy)) as target,
+    ):
         source.backup(target)
-    finally:
-        target.close()
-        source.close()
