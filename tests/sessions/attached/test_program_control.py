@@ -461,6 +461,7 @@ def test_that_a_command_is_refused_if_every_program_it_asks_refuses_it() -> None
         ([(1, 103)], 3),
         ([(1, 100)], 1),
         ([(1, 90), (1, 107), (1, 105)], 5),
+        ([(1, 101), (1, 105)], 1),
         # Such a clock reads 2t + 1: it is at 208 in the middle between 103 and 104.
         ([(2, 208)], 4),
         ([(2, 213), (4, 212)], 3),
