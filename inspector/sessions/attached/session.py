@@ -274,10 +274,10 @@ class AttachedSession:
         return clocks[0][1] if len(clocks) == 1 else 0
 
     def why_not(self, capability: Capability, clock_id: int = 0) -> str:
+        if capability in {Capability.PROGRAM, Capability.MARK}:
+            return self._end.rstrip(".")
         if capability in NEVER_POSSIBLE or capability in _OWN:
             return NEVER_POSSIBLE.get(capability, "")
-        if capability is Capability.PROGRAM:
-            return self._end.rstrip(".")
         is_together = is_family(clock_id) and capability is Capability.PAUSE
         if not (clocks := self._joined.family(clock_id) if is_together else self.own_clocks()):
             missing = "its programs have ended" if is_together else "no program is attached yet"

@@ -53,7 +53,8 @@ def test_that_what_is_not_possible_has_the_reason_of_what_it_concerns() -> None:
     own, each = {7: "it is busy"}, {7: "it is busy", 8: ""}
     for capability, clock_id, reasons, told in (
         (Capability.REWIND, 7, own, NEVER_POSSIBLE[Capability.REWIND]),
-        (Capability.MARK, 7, own, ""),
+        (Capability.RECORD, 7, own, ""),
+        (Capability.MARK, 7, own, "it is over"),
         (Capability.PROGRAM, 7, own, "it is over"),
         (Capability.STEP, 7, {}, "it is over"),
         (Capability.STEP, 7, own, "it is busy"),
