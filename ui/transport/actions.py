@@ -119,7 +119,7 @@ class TransportActions(QObject):
         if self._is_played:
             (playhead.stop if playhead.is_playing else playhead.play)()
             if playhead.range_ns[0] == playhead.range_ns[1]:
-                self.place_refused.emit(f"There is nothing to play in this {self._file_word}")
+                self.place_refused.emit(f"There is nothing to play in this {self._file_word}.")
             return
         is_stepping = self._bridge.status.phase is SessionPhase.STEPPING
         self._bridge.submit(Hold() if self._is_running or is_stepping else Run())
@@ -262,7 +262,7 @@ class TransportActions(QObject):
             at_ns = hop(self._instants(), self._bridge.shown_ns)
         except InstantError as error:
             if is_forward and self._is_played and self._bridge.playhead_ns is None:
-                self.place_refused.emit(f"The {self._file_word} ends here")
+                self.place_refused.emit(f"The {self._file_word} ends here.")
             elif is_forward:
                 self._bridge.go_live()
             else:

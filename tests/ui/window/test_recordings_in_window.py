@@ -150,7 +150,7 @@ def test_that_a_step_at_the_end_of_a_recording_says_that_it_ends(
     recorded.trigger(action_id)
 
     assert recorded.bridge.playhead_ns is None
-    assert "The recording ends here" in recorded.window.notice.message
+    assert "The recording ends here." in recorded.window.notice.message
 
 
 def test_that_a_recording_without_length_says_that_there_is_nothing_to_play(
@@ -162,7 +162,7 @@ def test_that_a_recording_without_length_says_that_there_is_nothing_to_play(
 
     recorded.trigger("run-or-hold")
 
-    assert "nothing to play" in recorded.window.notice.message
+    assert "nothing to play in this recording." in recorded.window.notice.message
 
 
 def test_that_an_event_of_a_recording_leads_to_its_instant(recorded: Shell) -> None:
