@@ -103,6 +103,24 @@ def test_that_a_file_that_cannot_be_read_says_why(
         OpenFile(path)
 
 
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(OSError(errno.ENOSPC, "No space left"), "No space left"), (sqlite3.Error("odd"), "odd")],
+)
+def test_that_a_file_that_cannot_be_copied_says_why(
+    path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(opening, "copy_database", fail)
+
+    with closing(OpenFile(path)) as file, pytest.raises(RecordingError) as caught:
+        file._private_copy()
+
+    assert str(caught.value) == f"{path} cannot be opened: its copy could not be made ({said})."
+
+
 def test_that_a_version_that_is_newer_by_one_is_refused(path: Path) -> None:
     for name in ("schema_version", "vocabulary_version"):
         with closing(OpenFile(path)) as file:
