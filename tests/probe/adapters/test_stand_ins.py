@@ -53,7 +53,8 @@ SAID = {
     "kivy": "calls_in_frames",
     "clock_tree": "has_own_rates reads_anywhere",
     "panda3d": "calls_in_frames",
-    **dict.fromkeys(("schedule", "apscheduler", "celery_beat"), "reads_anywhere"),
+    "schedule": "reads_anywhere waits_for_events",
+    **dict.fromkeys(("apscheduler", "celery_beat"), "reads_anywhere"),
 }
 
 
