@@ -69,7 +69,7 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 
 
 def with_article(noun: str) -> str:
-    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+    return f"an {noun}" if noun[0] in "AEIOUaeiou" else f"a {noun}"
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from inspector.clocks.callbacks import label_of
+from inspector.display_text import with_article
 from inspector.foreign.numbers import shown
 from inspector.timebase import seconds_to_ns
 
@@ -180,7 +181,7 @@ def checked_clock(call: str, clock: object) -> None:
     if _is_clock(clock):
         return
     kind = type(clock).__name__
-    message = f"{call}: needs a clock, not {_with_article(kind)}"
+    message = f"{call}: needs a clock, not {with_article(kind)}"
     for path in ("root", "tree.root"):
         if _reaches_clock(clock, path):
             message += f"; pass its clock, {kind.lower()}.{path}"
@@ -197,7 +198,3 @@ def _reaches_clock(owner: object, path: str) -> bool:
 
 def _is_clock(thing: object) -> bool:
     return hasattr(type(thing), "time_ns") and hasattr(type(thing), "tree")
-
-
-def _with_article(kind: str) -> str:
-    return f"an {kind}" if kind[0] in "AEIOUaeiou" else f"a {kind}"
