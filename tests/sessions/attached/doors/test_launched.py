@@ -160,9 +160,10 @@ def test_that_no_socket_is_left_of_an_inspector_that_is_killed(folder: Path, how
 def test_that_a_program_that_ends_in_good_order_has_its_workers_until_then(folder: Path) -> None:
     (folder / "master").write_text(
         "#!/bin/bash\n"
+        # Before the worker tells that it runs, both know what to do.
+        "trap 'sleep 0.3; kill -KILL $worker; echo done >> told; exit 0' TERM\n"
         'bash -c \'trap "echo worker was asked >> told" TERM; echo $$ >> pids;'
         " while :; do sleep 0.01; done' & worker=$!\n"
-        "trap 'sleep 0.3; kill -KILL $worker; echo done >> told; exit 0' TERM\n"
         "while :; do sleep 0.01; done\n"
     )
     told: list[str] = []
