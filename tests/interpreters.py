@@ -42,12 +42,13 @@ def _find(version: str) -> str | None:
 def _candidates(version: str) -> Iterator[str]:
     if sys.version_info[:2] == tuple(map(int, version.split("."))):
         yield sys.executable
-    for folder in os.get_exec_path():
-        found = shutil.which(f"python{version}", path=folder)
-        if found:
-            yield found
+    # Before what PATH has: shims of pyenv are scripts of a shell, which take ten times as long.
     for root, pattern in (
         (Path.home() / ".pyenv" / "versions", f"{version}.*"),
         (Path.home() / ".local" / "share" / "uv" / "python", f"cpython-{version}.*"),
     ):
         yield from (str(path / "bin" / "python") for path in sorted(root.glob(pattern)))
+    for folder in os.get_exec_path():
+        found = shutil.which(f"python{version}", path=folder)
+        if found:
+            yield found
