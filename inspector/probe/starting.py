@@ -14,7 +14,6 @@ from .bootstrap.children import hand_on, is_main_interpreter, is_starting, when_
 from .connection import listening
 from .link import Link, program_name
 from .marking import use
-from .places import ListeningPlace
 from .program import Program
 from .requests import GRANTS
 
@@ -132,6 +131,9 @@ def serve(
 
 
 def _listening_at_place(token: str) -> tuple[socket, str]:
+    # Programs that dial need none, and pathlib and tempfile take as long as all of the probe.
+    from .places import ListeningPlace  # noqa: PLC0415
+
     place = ListeningPlace.made()
     atexit.register(place.remove)
     place.write_token(token)

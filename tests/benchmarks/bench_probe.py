@@ -153,14 +153,13 @@ def probe_sampling(effort: Effort) -> Iterator[Row]:
 #: In calls of an empty function: 20 ms on the machine on which the goal was set.
 _IMPORT_CALLS = 730_000
 
-_IMPORT = (
-    "import time\n"
-    + LOADER.replace("spec.loader.exec", "began = time.process_time_ns()\nspec.loader.exec")
-    + """
-import timeline_probe.link, timeline_probe.program
+_IMPORT = f"""
+import time
+began = time.process_time_ns()
+{LOADER}
+import timeline_probe.starting
 print(time.process_time_ns() - began)
 """
-)
 
 
 def probe_import(effort: Effort) -> Iterator[Row]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from inspector.probe import places
 from inspector.probe import starting as module
 from inspector.probe.program import Program
 from tests.probe.receiver import TOKEN
@@ -218,7 +219,7 @@ def test_that_an_address_that_was_given_has_to_be_free(
     place = SimpleNamespace(
         remove=lambda: removed.append("removed"), write_token=tokens.append, address="unix:/x"
     )
-    monkeypatch.setattr(module, "ListeningPlace", SimpleNamespace(made=lambda: place))
+    monkeypatch.setattr(places, "ListeningPlace", SimpleNamespace(made=lambda: place))
     server = module.serve(token=TOKEN)
 
     assert server.address == ""

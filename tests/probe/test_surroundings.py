@@ -39,7 +39,7 @@ _HEAVY = (
 _IMPORTED = f"""import sys
 before = set(sys.modules)
 {LOADER}
-import timeline_probe.link, timeline_probe.program
+import timeline_probe.starting
 print([name for name in {_HEAVY} if name in sys.modules and name not in before])
 """
 
