@@ -324,15 +324,13 @@ def inlet() -> Iterator[Inlet]:
             opened.close()
 
 
-#: Loads the probe under the name that it has in other programs.
+#: Loads the probe under the name that it has in other programs, as they do.
 LOADER = f"""
-import importlib.util, sys
-spec = importlib.util.spec_from_file_location(
-    "timeline_probe", {str(PROJECT / "inspector" / "probe" / "__init__.py")!r},
-    submodule_search_locations=[{str(PROJECT / "inspector" / "probe")!r}])
-timeline_probe = importlib.util.module_from_spec(spec)
-sys.modules["timeline_probe"] = timeline_probe
-spec.loader.exec_module(timeline_probe)
+import sys
+sys.path.insert(0, {str(PROJECT / "inspector" / "probe" / "bootstrap")!r})
+import timeline_probe_start
+del sys.path[0]
+timeline_probe = timeline_probe_start.load()
 """
 
 
