@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import gc
 import os
 import shutil
@@ -45,6 +46,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 _TIMED: Final = ("sleep", "time", "time_ns", "monotonic", "monotonic_ns", "perf_counter")
 _TIME: Final = {name: getattr(time, name) for name in (*_TIMED, "perf_counter_ns")}
+_IMPORT: Final = builtins.__import__
 _MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder there that is only the user's
 _ROOM_BYTES: Final = 4 << 30
 _SAMPLES_BESIDE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared" / "samples"
@@ -94,6 +96,8 @@ def pytest_configure_node(node: Any) -> None:  # noqa: ANN401 - a class of xdist
 def pytest_collection() -> Generator[None, object, object]:
     """Look for no garbage among thousands of new tests, nor later: 3 of 8 seconds."""
     gc.disable()
+    # PySide6 replaces it, to read the source of every module that is imported from then on.
+    builtins.__import__ = _IMPORT
     try:
         return (yield)
     finally:
