@@ -71,7 +71,9 @@ def display() -> Iterator[str]:
     if server is None:
         pytest.skip("there is no Xvfb to show windows on")
     reader, writer = os.pipe()
-    command = [server, "-displayfd", str(writer), "-screen", "0", "640x480x24", "-nolisten", "tcp"]
+    # Without -noreset, it begins again after each program.
+    options = ["-screen", "0", "640x480x24", "-nolisten", "tcp", "-noreset"]
+    command = [server, "-displayfd", str(writer), *options]
     with subprocess.Popen(command, pass_fds=[writer], stderr=subprocess.DEVNULL) as process:
         os.close(writer)
         try:

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -16,7 +16,7 @@ import pytest
 from inspector.events.timeline import Timeline
 from inspector.probe.kinds import FRAME_ENDED, LOOP_ASKED, TIMER_FIRED
 from inspector.probe.kinds import RATE_DENOMINATOR as D
-from tests.probe.adapters.libraries import LIBRARIES, Library, display, python_with
+from tests.probe.adapters.libraries import LIBRARIES, Library, python_with
 from tests.probe.frame_tiles import SLACK_NS, check_frames_tile
 from tests.probe.receiver import Receiver, attached
 
@@ -81,21 +81,36 @@ class Watched:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-@pytest.fixture(params=LIBRARIES, ids=str)
-def watched(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
-    library: Library = request.param
+@contextmanager
+def running(library: Library, request: pytest.FixtureRequest) -> Iterator[Watched]:
     python = python_with(library.module)
-    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
-    with ExitStack() as stack:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SDL_AUDIODRIVER", "dummy")
         if library.needs_display:
-            monkeypatch.setenv("DISPLAY", stack.enter_context(display()))
-            monkeypatch.delenv("SDL_VIDEODRIVER")
-        receiver, process = stack.enter_context(attached(library.code, python=python))
-        yield Watched(library, receiver, process)
-        # Whatever was done to it, its frames tile the time.
-        checked = check_frames_tile(Timeline(receiver.texts), receiver.events, slack_ns=SLACK_NS)
-        assert checked or not library.has_frames
+            patch.setenv("DISPLAY", request.getfixturevalue("display_number"))
+            patch.delenv("SDL_VIDEODRIVER", raising=False)
+        else:
+            patch.setenv("SDL_VIDEODRIVER", "dummy")
+        with attached(library.code, python=python) as (receiver, process):
+            yield Watched(library, receiver, process)
+            # Whatever was done to it, its frames tile the time.
+            timeline = Timeline(receiver.texts)
+            checked = check_frames_tile(timeline, receiver.events, slack_ns=SLACK_NS)
+            assert checked or not library.has_frames
+
+
+@pytest.fixture(scope="module", params=LIBRARIES, ids=str)
+def shared(request: pytest.FixtureRequest) -> Iterator[Watched]:
+    with running(request.param, request) as found:
+        yield found
+
+
+@pytest.fixture
+def watched(shared: Watched) -> Watched:
+    """Let the program of the tests before go on as it began."""
+    shared.receiver.ask("Link.release")
+    shared.wait_for_ticks()
+    return shared
 
 
 def test_that_its_timers_have_names_call_sites_and_due_times(watched: Watched) -> None:
@@ -177,17 +192,21 @@ def test_that_it_steps_a_frame(watched: Watched) -> None:
         assert watched.step(frames=1)[1] == 1
 
 
-def test_that_a_timer_is_cleared_by_command(watched: Watched) -> None:
-    names = watched.receiver.timer_names()
-    timeline = watched.receiver.timeline()
-    pending = [number for number in timeline.timers.ids() if "ticking" in names[number]]
-    answer = watched.receiver.ask("Timer.clear", timer=pending[-1], cause=1)
-    if watched.library.module == "trio":
-        assert "wait for ever" in answer["message"]
-        return
-    watched.receiver.listen(0.3)
-    before = len(watched.ticks_ns())
+@pytest.mark.parametrize("library", LIBRARIES, ids=str)
+def test_that_a_timer_is_cleared_by_command(
+    library: Library, request: pytest.FixtureRequest
+) -> None:
+    with running(library, request) as watched:
+        names = watched.receiver.timer_names()
+        timeline = watched.receiver.timeline()
+        pending = [number for number in timeline.timers.ids() if "ticking" in names[number]]
+        answer = watched.receiver.ask("Timer.clear", timer=pending[-1], cause=1)
+        if library.module == "trio":
+            assert "wait for ever" in answer["message"]
+            return
+        watched.receiver.listen(0.3)
+        before = len(watched.ticks_ns())
 
-    watched.receiver.listen(0.3)
+        watched.receiver.listen(0.3)
 
-    assert len(watched.ticks_ns()) == before
+        assert len(watched.ticks_ns()) == before

@@ -19,7 +19,7 @@ from inspector.sessions.attached.doors.launch import Launch
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.recorded import RecordedSession
 from inspector.sessions.session import SessionPhase
-from tests.probe.adapters.libraries import display, python_with
+from tests.probe.adapters.libraries import python_with
 
 PATIENCE_S = 30.0
 
@@ -128,20 +128,21 @@ class Running:
 
 
 @pytest.fixture(params=CASES, ids=str)
-def running(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
+def running(
+    request: pytest.FixtureRequest, display_number: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Running]:
     case: Case = request.param
     python = python_with(case.module)
     argv = [each.format(site=site_of(python, case.module)) for each in case.argv]
     monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
-    with display() as number:
-        monkeypatch.setenv("DISPLAY", number)
-        monkeypatch.setenv("QT_QPA_PLATFORM", "xcb")
-        session = AttachedSession(Launch((python, *argv), output_to_errors=True))
-        try:
-            yield Running(case, session)
-        finally:
-            session.close()
-            session.end_program()
+    monkeypatch.setenv("DISPLAY", display_number)
+    monkeypatch.setenv("QT_QPA_PLATFORM", "xcb")
+    session = AttachedSession(Launch((python, *argv), output_to_errors=True))
+    try:
+        yield Running(case, session)
+    finally:
+        session.close()
+        session.end_program()
 
 
 def site_of(python: str, module: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
 from itertools import pairwise
 
@@ -17,7 +16,7 @@ from inspector.probe.kinds import (
     TIMER_ORIGIN,
 )
 from inspector.probe.kinds import RATE_DENOMINATOR as D
-from tests.probe.adapters.libraries import display, python_with
+from tests.probe.adapters.libraries import python_with
 from tests.probe.receiver import TOKEN, Receiver, attached, inlet, program
 
 #: An interpreter of Tcl has timers and needs no display.
@@ -43,11 +42,9 @@ def python() -> str:
 
 
 @pytest.fixture
-def windows(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def windows(display_number: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a display for the programs of the test."""
-    with display() as number:
-        monkeypatch.setenv("DISPLAY", number)
-        yield
+    monkeypatch.setenv("DISPLAY", display_number)
 
 
 def marks(receiver: Receiver) -> list[str]:
