@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from functools import cache, partial
 from threading import Thread
@@ -25,7 +26,8 @@ class Background(QObject):
     Errors of the work are raised in the window's thread.
     """
 
-    progressed = Signal(float)  # The share that is done, from 0 to 1
+    # The share that is done, from 0 to 1; the newest where several are reported at once
+    progressed = Signal(float)
     done = Signal(object)  # The result of the work
     failed = Signal(object)  # Exception: the work has raised one of the expected errors
 
@@ -47,11 +49,14 @@ class Background(QObject):
         """Start some work, which replaces the work under way."""
         self._number += 1
         number = self._number
+        untold: deque[float] = deque()
 
         def report(share: float) -> None:
             if number != self._number or not isValid(self):
                 raise Cancelled
-            self._send(number, Background._progress, share)
+            untold.append(share)
+            if len(untold) == 1:
+                self._send(number, Background._progress, untold)
 
         def run() -> None:
             try:
@@ -87,8 +92,10 @@ class Background(QObject):
         if number == self._number and isValid(self):
             act(self, value)
 
-    def _progress(self, share: float) -> None:
-        self.progressed.emit(share)
+    def _progress(self, untold: deque[float]) -> None:
+        newest = untold[-1]
+        untold.clear()
+        self.progressed.emit(newest)
 
     def _finish(self, result: object) -> None:
         self._thread = None

@@ -79,15 +79,20 @@ def test_that_cancelled_work_ends_at_its_next_report(background: Background) -> 
     assert not background.is_running
 
 
-def test_that_progress_is_told(background: Background) -> None:
+def test_that_the_newest_progress_is_told(qtbot: QtBot, background: Background) -> None:
     shares: list[float] = []
+    go_on = Event()
     background.progressed.connect(shares.append)
 
     def work(report: Report) -> None:
         report(0.25)
+        go_on.wait(10)
+        report(0.5)
         report(0.75)
 
-    background.start(work)
+    with qtbot.waitSignal(background.progressed):
+        background.start(work)
+    go_on.set()
     background.wait()
 
     assert shares == [0.25, 0.75]
