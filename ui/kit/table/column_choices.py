@@ -241,7 +241,8 @@ class ColumnChoices(QObject):
         shown = [each for each in self._columns if each not in settled]
         shown.sort(key=self._header.visualIndex)
         by_hand = sum(self._by_hand.get(each, 0) for each in shown)
-        return by_hand + sum(self._least_widths(shown, math.inf).values())
+        widths = self._least_widths(shown, self._text_widths(shown), math.inf)
+        return by_hand + sum(widths.values())
 
     def arrange(self) -> bool:
         """Share out the room; return whether other columns are left out than before."""
@@ -252,21 +253,26 @@ class ColumnChoices(QObject):
         shown.sort(key=self._header.visualIndex)
         yielding = [each for each in shown if each.spec.yields and each not in self._by_hand]
         yielding.sort(key=lambda each: each.spec.yields)
-        asked, least = list(shown), self._least_widths(shown)
+        asked, texts = list(shown), self._text_widths(shown)
+        least = self._least_widths(shown, texts)
         left_out: set[int] = set()
         for column in yielding:
             if sum(least.values()) > room:
                 left_out.add(int(column))
-                least = self._least_widths([each for each in asked if each not in left_out])
+                left = [each for each in asked if each not in left_out]
+                least = self._least_widths(left, texts)
         # After a wide column was left out, a narrow one left out before it may fit again.
         for column in reversed(yielding):
+            if column not in left_out:
+                continue
             with_it = [each for each in asked if each not in left_out - {column}]
-            if column in left_out and sum((wider := self._least_widths(with_it)).values()) <= room:
+            wider = self._least_widths(with_it, texts)
+            if sum(wider.values()) <= room:
                 left_out.remove(column)
                 least = wider
         shown = [each for each in asked if each not in left_out]
         if sum(least.values()) > room:
-            least = self._least_widths(shown, 0)
+            least = self._least_widths(shown, texts, 0)
         is_other = left_out != self._left_out
         changed, self._left_out = left_out ^ self._left_out, left_out
         for number in changed:
@@ -274,8 +280,22 @@ class ColumnChoices(QObject):
         self._resize(share_room(room, least, self._wishes(shown), frozenset(shown)))
         return is_other
 
+    def _text_widths(self, columns: Sequence[ColumnEnum]) -> dict[int, int]:
+        """Return what titles and samples need at least."""
+        table, specs = self._table, [(int(each), each.spec) for each in columns]
+        return {
+            column: max(
+                table.width_for(spec.least or spec.sample),
+                table.title_width(spec.short_title or spec.title),
+            )
+            for column, spec in specs
+        }
+
     def _least_widths(
-        self, shown: Sequence[ColumnEnum], most_for_names: float | None = None
+        self,
+        shown: Sequence[ColumnEnum],
+        texts: Mapping[int, int],
+        most_for_names: float | None = None,
     ) -> dict[int, int]:
         """Return the least widths; names share ``most_for_names``, by default their usual part."""
         apart, widths = apart_columns(shown), {}
@@ -285,10 +305,7 @@ class ColumnChoices(QObject):
         names = shared_alike(most_for_names, widest)
         for column in shown:
             if column not in self._by_hand:
-                spec, table = column.spec, self._table
-                text = table.width_for(spec.least or spec.sample)
-                title = table.title_width(spec.short_title or spec.title)
-                text = max(text, title, names.get(column, 0))
+                text = max(texts[column], names.get(column, 0))
                 widths[int(column)] = text + (column in apart) * GAP
         return widths
 
