@@ -262,9 +262,8 @@ class AlignedView(QWidget):
 
     def _add_plot(self, numbers: Sequence[int]) -> None:
         color, font = self._color, small_font(self)
-        plot = self.graphics.addPlot(row=len(self.plots), col=0)
+        plot = self.graphics.addPlot(row=len(self.plots), col=0, enableMenu=False)
         self.plots.append(plot)
-        plot.setMenuEnabled(False)
         plot.hideButtons()
         plot.setMouseEnabled(x=True, y=False)
         plot.getViewBox().setLimits(**self._limits())
