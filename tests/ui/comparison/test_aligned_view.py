@@ -217,26 +217,26 @@ def test_that_the_longest_frame_of_a_column_is_read(view: AlignedView, qtbot: Qt
     assert texts[0].startswith("longest of frames ")
 
 
-@pytest.mark.parametrize("place", [0, 1, 12_345, 99_998, 99_999])
 @pytest.mark.parametrize("width", [300, 1_000, 1_700])
-def test_that_no_long_frame_is_lost_by_zooming_out(
-    view: AlignedView, place: int, width: int
-) -> None:
-    times = np.full(100_000, 10 * MS)
-    times[place] = 90 * MS
+def test_that_no_long_frame_is_lost_by_zooming_out(view: AlignedView, width: int) -> None:
+    runs = []
+    for place in (0, 1, 12_345, 39_998, 39_999):
+        times = np.full(40_000, 10 * MS)
+        times[place] = 90 * MS
+        runs += [ComparedRun(f"{place}", times), ComparedRun("longer", np.tile(times, 3))]
 
     view.resize(width, 300)
-    view.set_runs([ComparedRun("long", times), ComparedRun("longer", np.tile(times, 3))], [])
+    view.set_runs(runs, [])
     QApplication.processEvents()
 
-    for curve in view.plots[0].curves:
+    for run, curve in zip(runs, view.plots[0].curves, strict=True):
         starts, durations = curve.getData()
-        assert durations.max() == 90
+        assert durations.max() == 90, run.name
         assert len(starts) < 10_000
 
 
-def test_that_a_million_frames_are_drawn_from_a_few_thousand_points(view: AlignedView) -> None:
-    times = np.random.default_rng(1).integers(5 * MS, 30 * MS, 1_000_000)
+def test_that_many_frames_are_drawn_from_a_few_thousand_points(view: AlignedView) -> None:
+    times = np.random.default_rng(1).integers(5 * MS, 30 * MS, 100_000)
     view.set_runs([ComparedRun("a", times), ComparedRun("b", times[::-1])], [])
 
     for factor in (1.0, 0.5, 0.1, 0.01):
