@@ -26,13 +26,15 @@ from inspector.sessions.attached.doors.launch import Launch
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase
 from tests.signalled import told_and_ended
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import Shell
+from tests.ui.used_window import Lend
 from ui.window import endless_code
 from ui.window.endless_code import EndlessCode
 
 Press = Callable[[EndlessCode], Callable[[], object]]
 
 ROOT = Path(__file__).resolve().parents[3]
+HAS_SIGNALS = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
 #: Ends by itself after a while, so that no test hangs forever.
 SPINNING = """
@@ -48,6 +50,15 @@ def build(stage):
     stage.root.child("other")
 """
 SLEEPING = SPINNING.replace("pass", "__import__('time').sleep(20)")
+#: Has a function of a library called that waits.
+WAITING = """
+import select, threading, time
+
+def build(stage):
+    locked = threading.Lock()
+    locked.acquire()
+    stage.root.set_timeout(0.1, CALL, name="hang")
+"""
 #: Spins, too, but leaves the processor to others.
 DOZING = SPINNING.replace("pass", "__import__('time').sleep(0.01)")
 
@@ -60,7 +71,7 @@ from time import sleep
 from PySide6.QtCore import QMetaObject, Qt
 from inspector.window_loader import load_ui
 endless = load_ui("window.endless_code")
-endless._ALIVE_AFTER_S, endless._TOLD_AFTER_S = 0.2, 0.4
+endless._ALIVE_AFTER_S, endless._TOLD_AFTER_S = 0.05, 0.1
 make = endless.EndlessCode.__init__
 
 def watch(self, window):
@@ -76,11 +87,15 @@ sys.exit(load_ui("window.application").main(Path(sys.argv[1])))
 """
 
 
-@contextmanager
-def watched(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Iterator[EndlessCode]:
-    """Watch the window of a test, impatiently."""
+@pytest.fixture(autouse=True)
+def _impatience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endless_code, "_ALIVE_AFTER_S", 0.05)
     monkeypatch.setattr(endless_code, "_TOLD_AFTER_S", 0.1)
+
+
+@contextmanager
+def watched(shell: Shell) -> Iterator[EndlessCode]:
+    """Watch the window of a test."""
     endless = EndlessCode(shell.window)
     try:
         yield endless
@@ -125,18 +140,36 @@ def hanging_timer(shell: Shell) -> FireTimer:
     return FireTimer(timer_id)
 
 
-@pytest.mark.parametrize("scene", [SPINNING, SLEEPING], ids=["spinning", "sleeping"])
-@pytest.mark.parametrize("press", [press_break_off, press_escape])
+@pytest.mark.parametrize(
+    ("scene", "press", "said"),
+    [
+        (SPINNING, press_break_off, "“hang” in scene.py has been running for 0 s, at line "),
+        (SLEEPING, press_escape, "“hang” in scene.py has been running for 0 s, at line 7."),
+        pytest.param(
+            WAITING.replace("CALL", "locked.acquire"),
+            press_break_off,
+            "“hang” has been running for 0 s, in lock.acquire, set at line 7 of scene.py.",
+            marks=HAS_SIGNALS,
+        ),
+        pytest.param(
+            WAITING.replace("CALL", "select.poll().poll"),
+            press_escape,
+            "“hang” has been running for 0 s, in poll.poll, set at line 7 of scene.py.",
+            marks=HAS_SIGNALS,
+        ),
+    ],
+    ids=["spinning", "sleeping", "lock", "poll"],
+)
 def test_that_a_callback_that_does_not_return_is_told_and_broken_off(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scene: str, press: Press
+    lend: Lend, qtbot: QtBot, scene: str, press: Press, said: str
 ) -> None:
-    shell = open_shell(qtbot, tmp_path, scene)
+    shell = lend(scene)
     session = shell.bridge.session
     assert isinstance(session, HostedSession)
     session.hold()
     shell.bridge.refresh_now()
     told: list[str] = []
-    with watched(shell, monkeypatch) as endless:
+    with watched(shell) as endless:
         thread = when_told(endless, lambda: told.append(endless.bar.label.text()), press(endless))
 
         shell.bridge.submit(hanging_timer(shell))
@@ -145,17 +178,15 @@ def test_that_a_callback_that_does_not_return_is_told_and_broken_off(
         qtbot.waitUntil(endless.bar.isHidden)
         assert endless.bar.attach_button.isHidden()
     shell.bridge.refresh_now()
-    assert told[0].startswith("“hang” in scene.py has been running for ")
+    assert re.sub(r"for \d+ s", "for 0 s", told[0]).startswith(said)
     assert shell.bridge.status.phase is SessionPhase.HELD
     assert "interrupted after" in session.timeline.failures[-1].traceback
     assert "endless_code" not in session.timeline.failures[-1].traceback
     assert shell.window.isVisible()
 
 
-def test_that_nothing_else_happens_in_the_middle_of_a_callback(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shell = open_shell(qtbot, tmp_path, DOZING)
+def test_that_nothing_else_happens_in_the_middle_of_a_callback(lend: Lend) -> None:
+    shell = lend(DOZING)
     session = shell.bridge.session
     assert isinstance(session, HostedSession)
     session.hold()
@@ -173,7 +204,7 @@ def test_that_nothing_else_happens_in_the_middle_of_a_callback(
         sleep(0.3)
         seen.append((session.log.end - events, list(happened)))
 
-    with watched(shell, monkeypatch) as endless:
+    with watched(shell) as endless:
         press_space = press_key(endless, Qt.Key.Key_Space)
         thread = when_told(endless, look, press_break_off(endless))
 
@@ -186,15 +217,15 @@ def test_that_nothing_else_happens_in_the_middle_of_a_callback(
 
 
 def test_that_a_window_closed_meanwhile_breaks_it_off_and_closes_with_all_recorded(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lend: Lend, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    shell = open_shell(qtbot, tmp_path, DOZING)
+    shell = lend(DOZING)
     session = shell.bridge.session
     assert isinstance(session, HostedSession)
     session.recorder.start(tmp_path / "run.tlrec")
     session.hold()
     shell.bridge.refresh_now()
-    with watched(shell, monkeypatch) as endless:
+    with watched(shell) as endless:
         close = QCloseEvent()
         thread = when_told(endless, lambda: QCoreApplication.postEvent(shell.window, close))
 
@@ -208,35 +239,48 @@ def test_that_a_window_closed_meanwhile_breaks_it_off_and_closes_with_all_record
     recording.close()
 
 
-def test_that_a_scene_that_never_loads_can_be_attached_to_instead(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("head", "what"),
+    [
+        ("if True:", "game loop.py has been running its own code"),
+        ("def build(stage):", "build(stage) in game loop.py has been running"),
+    ],
+    ids=["module", "build"],
+)
+def test_that_a_scene_that_never_loads_is_told_and_can_be_attached_to_instead(
+    lend: Lend, qtbot: QtBot, tmp_path: Path, head: str, what: str
 ) -> None:
-    shell = open_shell(qtbot, tmp_path)
+    shell = lend()
     game = tmp_path / "game loop.py"
-    game.write_text("from time import sleep\nfor _ in range(2_000):\n    sleep(0.01)\n")
+    code = "    for _ in range(2_000):\n        sleep(0.01)\n"
+    game.write_text(f"from time import sleep\n{head}\n{code}")
     doors: list[object] = []
-    monkeypatch.setattr(shell.bridge, "open_door", doors.append)
-    with watched(shell, monkeypatch) as endless:
+    told: list[str] = []
+    with watched(shell) as endless, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shell.bridge, "open_door", doors.append)
         queued = Qt.ConnectionType.QueuedConnection
         button = endless.bar.attach_button
-        thread = when_told(endless, lambda: QMetaObject.invokeMethod(button, "click", queued))
+        thread = when_told(
+            endless,
+            lambda: told.append(endless.bar.label.text()),
+            lambda: QMetaObject.invokeMethod(button, "click", queued),
+        )
         shell.window.open_path(game)
         thread.join()
         qtbot.waitUntil(lambda: bool(doors))
     assert doors == [Launch((sys.executable, str(game)), tmp_path)]
     assert not endless.bar.isVisible()
+    assert told[0].startswith(f"{what} for ")
 
 
-def test_that_code_that_returns_in_time_is_left_alone(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shell = open_shell(qtbot, tmp_path, DOZING.replace("+ 20", "+ 0.5"))
+def test_that_code_that_returns_in_time_is_left_alone(lend: Lend, qtbot: QtBot) -> None:
+    shell = lend(DOZING.replace("+ 20", "+ 0.5"))
     session = shell.bridge.session
     assert isinstance(session, HostedSession)
     shell.bridge.submit(Hold())
     session.hold()
     shell.bridge.refresh_now()
-    with watched(shell, monkeypatch) as endless:
+    with watched(shell) as endless:
         thread = when_told(endless)
 
         shell.bridge.submit(hanging_timer(shell))
@@ -266,62 +310,24 @@ def begin(tmp_path: Path, text: str) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.parametrize(
-    ("number", "text", "said"),
-    [
-        (
-            signal.SIGTERM,
-            "while True:\n    pass\n",
-            "my_game.py has been running its own code for ",
-        ),
-        (
-            signal.SIGINT,
-            "def build(stage):\n    while True:\n        pass\n",
-            "build(stage) in my_game.py has",
-        ),
-    ],
-    ids=["module", "build"],
-)
-def test_that_a_scene_that_never_loads_is_told_and_ended_by_a_signal(
-    tmp_path: Path, text: str, said: str, number: signal.Signals
-) -> None:
-    process = begin(tmp_path, text)
-
-    told = told_and_ended(process, number, on_stdout=True)
-
-    assert told.startswith(f"told: {said}")
-
-
-WAITING = """
-import socket, threading, time
-
-def build(stage):
-    pair = stage.pair = socket.socketpair()
-    locked = threading.Lock()
-    locked.acquire()
-    stage.root.set_timeout(0.1, CALL, name="hang")
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-@pytest.mark.parametrize(
-    ("call", "label"),
-    [
-        ("time.sleep, 1000", "sleep"),
-        ("locked.acquire", "lock.acquire"),
-        ("pair[0].recv, 1", "socket.recv"),
-    ],
-    ids=["sleep", "lock", "recv"],
-)
-def test_that_a_callback_of_a_library_that_waits_is_told_and_ended_by_a_signal(
-    tmp_path: Path, call: str, label: str
-) -> None:
-    process = begin(tmp_path, WAITING.replace("CALL", call))
+def test_that_a_scene_that_never_loads_is_told_and_ended_by_a_signal(tmp_path: Path) -> None:
+    process = begin(tmp_path, "while True:\n    pass\n")
 
     told = told_and_ended(process, on_stdout=True)
 
+    assert told.startswith("told: my_game.py has been running its own code for ")
+
+
+@HAS_SIGNALS
+def test_that_a_callback_of_a_library_that_waits_is_told_and_ended_by_a_signal(
+    tmp_path: Path,
+) -> None:
+    process = begin(tmp_path, WAITING.replace("CALL", "time.sleep, 1000"))
+
+    told = told_and_ended(process, signal.SIGINT, on_stdout=True)
+
     assert told.startswith("told: “hang” has been running for ")
-    assert told.endswith(f" s, in {label}, set at line 8 of my_game.py.\n")
+    assert told.endswith(" s, in sleep, set at line 7 of my_game.py.\n")
 
 
 def has_handler(pid: int, number: int) -> bool:
