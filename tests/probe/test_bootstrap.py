@@ -35,18 +35,14 @@ def start(**arguments):
 class Programs:
     """Runs programs with a stand-in of the probe."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, bootstrap: Path) -> None:
         self.folder = folder
         self.started = folder / "started"
         self.started.mkdir()
-        probe = folder / "a folder" / "probe"
-        shutil.copytree(_BOOTSTRAP, probe / "bootstrap", ignore=shutil.ignore_patterns("__pyc*"))
-        (probe / "__init__.py").write_text(_STAND_IN)
-        self.bootstrap = probe / "bootstrap"
+        self.bootstrap = bootstrap
         self.environment = {
             **{name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
             "PYTHONPATH": str(self.bootstrap),
-            "PYTHONDONTWRITEBYTECODE": "1",
             "TIMELINE_PROBE_CONNECT": "unix:/nowhere",
             "TIMELINE_PROBE_TOKEN": _TOKEN,
             "TIMELINE_PROBE_HOLD": "1",
@@ -78,9 +74,23 @@ class Programs:
         return [json.loads(path.read_text()) for path in self.started.iterdir()]
 
 
+def bootstrap_in(folder: Path, probe: str) -> Path:
+    """Make a folder of a probe, and return the one on the path of programs."""
+    place = folder / "a folder" / "probe"
+    shutil.copytree(_BOOTSTRAP, place / "bootstrap", ignore=shutil.ignore_patterns("__pyc*"))
+    (place / "__init__.py").write_text(probe)
+    return place / "bootstrap"
+
+
+@pytest.fixture(scope="module")
+def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make one for all programs, so that it is compiled once."""
+    return bootstrap_in(tmp_path_factory.mktemp("probe"), _STAND_IN)
+
+
 @pytest.fixture
-def programs(tmp_path: Path) -> Programs:
-    return Programs(tmp_path)
+def programs(tmp_path: Path, bootstrap: Path) -> Programs:
+    return Programs(tmp_path, bootstrap)
 
 
 @pytest.fixture(params=VERSIONS)
@@ -139,9 +149,9 @@ def test_that_the_hidden_sitecustomize_runs_and_takes_its_name(
 
 
 def test_that_the_program_runs_without_a_probe_that_cannot_be_loaded(
-    programs: Programs, python: str
+    tmp_path: Path, python: str
 ) -> None:
-    (programs.bootstrap.parent / "__init__.py").write_text("raise OSError('no disk')")
+    programs = Programs(tmp_path, bootstrap_in(tmp_path, "raise OSError('no disk')"))
     done = subprocess.run(
         [python, "-c", "print('runs')"],
         env=programs.environment,
@@ -162,7 +172,7 @@ def test_that_the_token_is_not_in_the_environment_that_programs_read(
     assert _TOKEN not in shown
 
 
-#: Ways to start another Python; each prints what its child prints.
+#: Ways to start another Python, the last in its own place.
 _CHILDREN = {
     "inheriting": "subprocess.run(command, check=True)",
     "copy of the environment": "subprocess.run(command, env=dict(os.environ), check=True)",
@@ -172,9 +182,8 @@ _CHILDREN = {
         "given = dict(os.environ)\n"
         "subprocess.Popen(command, -1, None, None, None, None, None, 1, 0, None, given).wait()"
     ),
-    "shell": "os.system(python + ' -c \\'' + code + '\\'')",
+    "shell": "os.system(shlex.join(command))",
     "spawned": "os.waitpid(os.posix_spawn(python, command, os.environ), 0)",
-    "replaced": "os.execve(python, command, dict(os.environ))",
     "asyncio": (
         "import asyncio\n"
         "async def main():\n"
@@ -182,24 +191,24 @@ _CHILDREN = {
         "    await child.wait()\n"
         "asyncio.run(main())"
     ),
+    "replaced": "os.execve(python, command, dict(os.environ))",
 }
 
 
-@pytest.mark.parametrize("way", _CHILDREN)
-def test_that_children_start_with_the_probe(programs: Programs, python: str, way: str) -> None:
-    parent = programs.write(
-        "parent.py",
-        "import os, subprocess, sys\n"
-        "python, code = sys.executable, 'import sys; print(sys.version_info[0])'\n"
-        "command = [python, '-c', code]\n"
-        f"{_CHILDREN[way]}\n",
+def test_that_children_start_with_the_probe(programs: Programs, python: str) -> None:
+    show = "import sys; print(sys.argv[1], 'timeline_probe' in sys.modules)"
+    starts = "\n".join(
+        f"command = [python, '-c', {show!r}, {way!r}]\n{start}" for way, start in _CHILDREN.items()
     )
-    assert programs.run(python, parent) == "3\n"
+    parent = programs.write(
+        "parent.py", f"import os, shlex, subprocess, sys\npython = sys.executable\n{starts}\n"
+    )
+    assert programs.run(python, parent).splitlines() == [f"{way} True" for way in _CHILDREN]
     # A process that replaces itself writes the same file twice.
     probes = programs.probes
-    assert len(probes) == (1 if way == "replaced" else 2)
+    assert len(probes) == len(_CHILDREN)
     assert all(probe["token"] == _TOKEN for probe in probes)
-    assert any(not probe["hold"] for probe in probes), "only the program itself begins held"
+    assert not any(probe["hold"] for probe in probes), "only the program itself begins held"
 
 
 def test_that_a_child_with_an_environment_of_its_own_is_left_alone(
@@ -208,31 +217,26 @@ def test_that_a_child_with_an_environment_of_its_own_is_left_alone(
     parent = programs.write(
         "parent.py",
         "import os, subprocess, sys\n"
-        "show = [sys.executable, '-c', 'import os; print(sorted(os.environb))']\n"
+        f"show = [{shutil.which('env')!r}]\n"
         "for own in ({}, {'A': 'b'}, {b'A': b'b'}):\n"
         "    subprocess.run(show, env=own, check=True)\n"
-        "os.execve(sys.executable, show, {})\n",
+        "os.execve(*show, show, {b'A': b'c'})\n",
     )
-    shown = programs.run(python, parent)
-    assert "TIMELINE" not in shown
-    assert "PYTHONPATH" not in shown
+    assert programs.run(python, parent).split() == ["A=b", "A=b", "A=c"]
     assert len(programs.probes) == 1
 
 
-@pytest.mark.parametrize(
-    ("path", "handed"), [(":/x", ["", "/x"]), ("/x::/y", ["/x", "", "/y"]), ("", [])]
-)
-def test_that_an_empty_part_of_the_path_stays_where_it_is(
-    programs: Programs, path: str, handed: list[str]
-) -> None:
+def test_that_an_empty_part_of_the_path_stays_where_it_is(programs: Programs) -> None:
+    paths = {":/x": ["", "/x"], "/x::/y": ["/x", "", "/y"], "": []}
     parent = programs.write(
         "parent.py",
         "import os, subprocess\n"
-        f"given = {{**os.environ, 'PYTHONPATH': {path!r}}}\n"
-        "subprocess.run(['printenv', 'PYTHONPATH'], env=given)\n",
+        f"for path in {list(paths)}:\n"
+        "    given = {**os.environ, 'PYTHONPATH': path}\n"
+        "    subprocess.run(['printenv', 'PYTHONPATH'], env=given)\n",
     )
-    shown = programs.run(sys.executable, parent).rstrip("\n")
-    assert shown.split(os.pathsep) == [str(programs.bootstrap), *handed]
+    handed = [line.split(os.pathsep) for line in programs.run(sys.executable, parent).splitlines()]
+    assert handed == [[str(programs.bootstrap), *parts] for parts in paths.values()]
 
 
 _WITHIN = """
@@ -254,22 +258,22 @@ def test_that_an_interpreter_within_the_program_has_no_probe(
     assert [probe["hold"] for probe in programs.probes] == [True]
 
 
-@pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_that_processes_of_multiprocessing_start_with_the_probe_and_its_helpers_without(
-    programs: Programs, python: str, method: str
+    programs: Programs, python: str
 ) -> None:
     parent = programs.write(
         "parent.py",
         "import multiprocessing\n"
         "def work(): print('worked')\n"
         "if __name__ == '__main__':\n"
-        f"    context = multiprocessing.get_context({method!r})\n"
-        "    child = context.Process(target=work)\n"
-        "    child.start(); child.join()\n",
+        "    for method in ('spawn', 'forkserver'):\n"
+        "        child = multiprocessing.get_context(method).Process(target=work)\n"
+        "        child.start(); child.join()\n",
     )
-    assert programs.run(python, parent) == "worked\n"
+    assert programs.run(python, parent) == "worked\n" * 2
     starts = sorted(probe["only_children"] for probe in programs.probes)
-    assert starts == [False, method == "forkserver"]
+    # The program, the process that was spawned, and the one that forks the other.
+    assert starts == [False, False, True]
 
 
 @pytest.mark.parametrize("version", ["2.7", "3.8"])
