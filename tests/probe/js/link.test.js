@@ -193,6 +193,6 @@ test("random texts never raise and never change the program without a request", 
     let text = "";
     for (let n = roll(12); n >= 0; n--) text += words[roll(words.length)];
     page.connection.onText(text);
-    if (!page.connection.isOpen) random.page = new Page().attach();
+    if (!page.connection.isOpen) page.attach();
   }
 });

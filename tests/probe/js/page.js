@@ -46,7 +46,8 @@ class Page {
     this.program = install(this.host);
     this.program.isWatched = true;
     this.told = [];
-    this.events = [];
+    this.batches = []; // events that were told and not read yet
+    this.read = [];
     this.texts = [""];
     this.nextFrame = startMs + 16;
   }
@@ -103,11 +104,7 @@ class Page {
         if (message.method === "Events.texts") page.texts.push(...message.params.texts);
       },
       sendEvents(bytes) {
-        const view = new DataView(bytes.buffer);
-        for (let i = 0; i < bytes.length; i += 40) {
-          const numbers = [0, 8, 16, 24, 32].map((at) => Number(view.getBigInt64(i + at, true)));
-          page.events.push([NAMES[numbers[1]], ...numbers.slice(2), numbers[0]]);
-        }
+        page.batches.push(bytes);
         if (acknowledges) program.sender.acknowledge(program.sender.sent);
       },
       settle() {},
@@ -120,6 +117,18 @@ class Page {
     this.connection.onReady();
     this.say({ id: 0, result: { protocol: 1, role: "inspector" } });
     return this;
+  }
+
+  /** All events so far: kind, subject, the two numbers, instant. */
+  get events() {
+    for (const { buffer, length } of this.batches.splice(0)) {
+      const view = new DataView(buffer);
+      const number = (at) => view.getInt32(at + 4, true) * 2 ** 32 + view.getUint32(at, true);
+      for (let i = 0; i < length; i += 40) {
+        this.read.push([NAMES[number(i + 8)], number(i + 16), number(i + 24), number(i + 32), number(i)]);
+      }
+    }
+    return this.read;
   }
 
   say(message) {
