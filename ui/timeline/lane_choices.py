@@ -139,13 +139,14 @@ class LaneChoices(QWidget):
         self.clocks = known
         self._ruler_menu.clear()
         for number, each in known[: _MOST_CLOCKS + 1]:
-            action = self._ruler_group.addAction(one_line(each).replace("&", "&&"))
+            # The menu's own: clearing it deletes the actions, and so takes them out of the group.
+            action = self._ruler_menu.addAction(one_line(each).replace("&", "&&"))
+            self._ruler_group.addAction(action)
             # By default the tool tip is the action's text, which Qt would take for HTML.
             action.setToolTip(as_plain(each))
             action.setCheckable(True)
             action.setChecked(number == chosen)
             action.setData(number)
-            self._ruler_menu.addAction(action)
 
     @Slot(QAction)
     def _choose_ruler(self, action: QAction) -> None:

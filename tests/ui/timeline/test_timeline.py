@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QPointF, Qt
 from PySide6.QtGui import (
     QAccessible,
+    QActionGroup,
     QFont,
     QFontMetrics,
     QGuiApplication,
@@ -1443,6 +1444,14 @@ def test_that_the_menu_of_the_ruler_is_that_of_its_name(panel: TimelinePanel) ->
     assert menu is not None
     assert menu.isVisible()
     menu.close()
+
+
+def test_that_the_ruler_offers_only_clocks_that_exist(panel: TimelinePanel) -> None:
+    for name in ("pets", "traps"):
+        panel.choices.name_time("session time", 0, ((7, name),))
+
+    (group,) = panel.choices.findChildren(QActionGroup)
+    assert [each.text() for each in group.actions()] == ["session time", "traps"]
 
 
 def test_that_nothing_is_kept_of_a_context_menu(panel: TimelinePanel) -> None:
