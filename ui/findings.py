@@ -8,6 +8,7 @@ from operator import attrgetter
 from time import monotonic, perf_counter
 from typing import Final
 
+from msgspec import structs
 from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QMenu, QWidget
@@ -18,7 +19,6 @@ from inspector.analysis.lint.rules import finding_steps
 from inspector.analysis.statistics.frame_budget import FrameBudget, loop_budget
 from inspector.display_text import counted, without_quotes
 from inspector.events.history import History
-from inspector.sessions.session import ShowsCapture
 from inspector.timebase import format_instant
 
 from .kit.clipboard import copy_text
@@ -119,8 +119,7 @@ class FindingsPanel(QWidget):
 
     @Slot(object)
     def _on_budgets_changed(self, _budgets_ms: object) -> None:
-        session = self._bridge.session
-        if session is not None and isinstance(session, ShowsCapture):
+        if self._bridge.budgets.own is None:
             self._on_session_changed()
 
     @Slot(object)
@@ -170,9 +169,10 @@ class FindingsPanel(QWidget):
         if session is None or self.is_analysing:
             return
         budget = loop_budget(session.timeline, session.frame_rate, waits=session.waits)
-        if isinstance(session, ShowsCapture) and self._bridge.budgets_ms:
-            # The header of a capture counts frames over the chosen budget; the findings must agree.
-            budget = FrameBudget.of_ms(self._bridge.budgets_ms[0])
+        if self._bridge.budgets.own is None and self._bridge.budgets_ms:
+            # The header counts frames over the chosen budget; the findings must agree.
+            chosen = FrameBudget.of_ms(self._bridge.budgets_ms[0])
+            budget = structs.replace(chosen, by_busy=session.waits)
         self._analysed_history = history = session.history
         # The window's timeline already has the state at its last event; folding the log up to
         # there again would take long.

@@ -132,7 +132,7 @@ def _export_figure(options: Namespace, out: TextIO, err: TextIO) -> int:
         frames = checked_part(read.frames, part_in(options), options.range)
         shown.append(Shown(path.name, frames, read.provenance))
     about = shown[0].provenance
-    graph = graph_options(options, "interval", about.frame_rate)
+    graph = graph_options(options, "interval", about)
     for path in options.output:
         data = FigureData(tuple(shown), options.side_by_side)
         write_file(data, about, graph, path, FIGURE_FORMATS)
@@ -271,7 +271,7 @@ def _write_file(
     if read.provenance.waits:
         # The time between turns of a loop is mostly waiting.
         measure = "busy"
-    graph = graph_options(options, measure, read.provenance.frame_rate)
+    graph = graph_options(options, measure, read.provenance)
     if options.without_inspector and graph.measure != "interval":
         message = "--without-inspector is about the time between frames. Add --measure interval."
         raise CaptureError(message)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-from inspector.analysis.statistics.frame_budget import target_budgets_ms
+from inspector.analysis.statistics.frame_budget import DEFAULT_BUDGETS_MS
 from inspector.display_text import counted
 from inspector.errors import ArgumentError, ExportError
 from inspector.foreign.paths import is_there
-from inspector.formats.frame_times import FrameTimes, SessionPart, parse_range
+from inspector.formats.frame_times import FrameTimes, Provenance, SessionPart, parse_range
 from inspector.formats.options import DEFAULT_DPI, DEFAULT_SIZE_PT, PRESETS, ExportOptions
 from inspector.timebase import format_instant
 from inspector.vocabulary import Measure
@@ -62,13 +61,13 @@ def checked_part(frames: FrameTimes, part: SessionPart, text: str) -> FrameTimes
 
 
 def graph_options(
-    options: Namespace, measure: Measure, frame_rate: Fraction | None = None
+    options: Namespace, measure: Measure, about: Provenance | None = None
 ) -> ExportOptions:
     preset = PRESETS.get(options.preset)
     width_pt, height_pt = options.size or (preset.size_pt if preset else DEFAULT_SIZE_PT)
     usual_dpi = preset.dots_per_inch if preset else DEFAULT_DPI
-    # By default, the frame rate's is the most important.
-    budgets_ms = tuple(options.budget or target_budgets_ms(frame_rate))
+    usual_ms = DEFAULT_BUDGETS_MS if about is None else about.budgets_ms
+    budgets_ms = tuple(options.budget or usual_ms)
     inspector_ms = None
     if options.without_inspector:
         inspector_ms = budgets_ms[0]
@@ -78,7 +77,7 @@ def graph_options(
             measure=options.measure or measure,
             budgets_ms=budgets_ms,
             # Other tools do not write it into their files.
-            knows_refresh=bool(options.budget) or frame_rate is not None,
+            knows_refresh=bool(options.budget) or (about is not None and about.has_budget),
             stacked=options.stacked,
             theme=options.theme,
             width_pt=width_pt,

@@ -122,7 +122,7 @@ def put_out(  # noqa: PLR0913, PLR0917
     frames = FrameTimes.from_history(session.timeline.frames)
     measure: Measure = "busy" if session.waits else worth_plotting(frames)
     about = provenance_of(session)
-    graph = graph_options(options, measure, about.frame_rate)
+    graph = graph_options(options, measure, about)
     report = _report(session, tally, run, how, place, options, graph.measure, probes, late)
     if options.json:
         write_json(out, report_values(report))

@@ -303,11 +303,10 @@ def _read(text: str, options: Namespace, err: TextIO) -> _Read:
 
 def _budget(path: Path, file: FrameFile, options: Namespace) -> FrameBudget:
     """Return the budget of frames, from the refresh rate or else the target frame rate."""
-    rate = file.provenance.frame_rate
-    if options.refresh is None and rate is None:
+    if options.refresh is None and not file.provenance.has_budget:
         message = f"{path} has no target frame rate. Add --refresh, such as --refresh 60."
         raise CaptureError(message)
-    return FrameBudget.of_ms(options.refresh or float(1000 / (rate or 1)))
+    return FrameBudget.of_ms(options.refresh) if options.refresh else file.provenance.budget
 
 
 def _one_text(read: _Read, values: Sequence[MetricValue], few: Collection[str] | None) -> str:

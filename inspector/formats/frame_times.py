@@ -11,20 +11,25 @@ from msgspec import Struct, structs
 
 from inspector.analysis.intervention_list import Intervention, interventions_of
 from inspector.analysis.markers import Marker, markers_of, markers_within
+from inspector.analysis.statistics.frame_budget import (
+    DEFAULT_BUDGETS_MS,
+    FrameBudget,
+    budgets_after,
+)
+from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.display_text import in_quotes
 from inspector.errors import ExportError
 from inspector.events.annotations import Annotation
 from inspector.events.frame_history import FrameHistory
 from inspector.events.timeline import Timeline
 from inspector.foreign.numbers import count_in
-from inspector.timebase import parse_duration_ns
+from inspector.timebase import NS_PER_MS, parse_duration_ns
 from inspector.vocabulary import Measure, Phase, Share
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from inspector.analysis.statistics.frame_budget import FrameBudget
     from inspector.analysis.statistics.time_series import FrameFacts
     from inspector.formats.tables.number_cells import TextCells
 
@@ -244,6 +249,9 @@ class Provenance(Struct, frozen=True):
     frame_rate: Fraction | None = None  # Target frames per second; None if unknown
     note: str = ""  # A remark for the reader
     waits: bool = False  # Whether its frames are turns of a loop that waits for events
+    # What the loop of a program asks for or does, which its frames are compared with unless
+    # another is given; None without such a loop
+    own_budget: FrameBudget | None = None
 
     @property
     def software(self) -> str:
@@ -258,6 +266,33 @@ class Provenance(Struct, frozen=True):
     @property
     def created_iso(self) -> str | None:
         return None if self.created is None else self.created.isoformat()
+
+    @property
+    def budget(self) -> FrameBudget:
+        """What its frames are compared with unless another is given, by default a screen's."""
+        return self.own_budget or FrameBudget.of_rate(self.frame_rate or DEFAULT_FRAME_RATE)
+
+    @property
+    def budgets_ms(self) -> tuple[float, ...]:
+        """The usual budgets after that of its frames."""
+        return budgets_after(self.budget.budget_ns / NS_PER_MS, DEFAULT_BUDGETS_MS)
+
+    def compared_with(self, budgets_ms: Iterable[float]) -> tuple[FrameBudget, ...]:
+        """Return given budgets, with the reason for the one that its frames have anyway."""
+        own, own_ms = self.budget, self.budgets_ms[0]
+        return tuple(own if each == own_ms else FrameBudget.of_ms(each) for each in budgets_ms)
+
+    @property
+    def has_budget(self) -> bool:
+        """Whether it says what its frames are to be compared with."""
+        return self.own_budget is not None or self.frame_rate is not None
+
+    @property
+    def target_text(self) -> str:
+        """What its frames are compared with, in words; empty if unknown."""
+        if self.own_budget is not None:
+            return self.own_budget.why
+        return "" if self.frame_rate is None else f"target {float(self.frame_rate):g} fps"
 
     @property
     def time_name(self) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, Literal
 
-from inspector.analysis.statistics.frame_budget import target_budgets_ms
 from inspector.cli.export import scene_moment
 from inspector.cli.names import considered_command
 from inspector.clocks.sources.system_source import SystemTimeSource
@@ -398,9 +397,13 @@ def export(
         raise RemoteError(REFUSED, f"{file} exists. Give “overwrite” to replace it.")
     frames = FrameTimes.from_timeline(of.timeline, annotations=of.annotations)
     about = provenance_of(of)
-    budgets_ms = target_budgets_ms(about.frame_rate)
     options = ExportOptions(
-        title=title, measure=measure, budgets_ms=budgets_ms, theme=theme, figure=figure
+        title=title,
+        measure=measure,
+        budgets_ms=about.budgets_ms,
+        knows_refresh=about.has_budget,
+        theme=theme,
+        figure=figure,
     )
     if preset:
         options = PRESETS[preset].applied_to(options)

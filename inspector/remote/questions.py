@@ -55,6 +55,7 @@ from inspector.remote.opened import OpenSession
 from inspector.remote.request_handler import Asked
 from inspector.sessions.attached.doors.programs import running_programs
 from inspector.sessions.compared import run_of_file, run_of_session
+from inspector.sessions.provenance import provenance_of
 from inspector.sessions.session import AttachesPrograms, ShowsCapture, ShowsLoops
 from inspector.vocabulary import EventKind
 
@@ -127,6 +128,7 @@ def state(asked: Asked, session: SessionNumber = 0) -> object:
     """Say what a session can do, what is missing, and what is known of its programs."""
     opened = asked.session(session)
     of = opened.session
+    about = provenance_of(of)
     can = {
         each.value: of.why_not(each) if each in of.capabilities else f"not with a {opened.kind}"
         for each in Capability
@@ -143,7 +145,8 @@ def state(asked: Asked, session: SessionNumber = 0) -> object:
         "notes": of.notes,
         "detail": of.status.detail,
         "source": of.source_label,
-        "frame_rate": float(of.frame_rate),
+        "frame_rate": None if about.frame_rate is None else float(about.frame_rate),
+        "budget": {"ns": about.budget.budget_ns, "why": about.target_text},
         "wake_errors": of.wake_errors,
         "programs": programs,
     }
@@ -486,7 +489,8 @@ def list_findings(
 def statistics(asked: Asked, session: SessionNumber = 0) -> object:
     """Return the statistics of frame times, as each tool defines them."""
     of = asked.session(session).session
-    refresh_ms = None if of.is_recorded else float(1_000 / of.frame_rate)
+    about = provenance_of(of)
+    refresh_ms = about.budgets_ms[0] if about.has_budget and not of.is_recorded else None
     series = series_of(FrameTimes.from_history(of.timeline.frames), refresh_ms=refresh_ms)
     return {
         each.metric.id: {"value": each.value, "text": each.text}

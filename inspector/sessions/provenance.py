@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Protocol, runtime_checkable
+from fractions import Fraction
+from typing import Protocol, TypedDict, runtime_checkable
 
 from msgspec import structs
 
 from inspector import __version__
-from inspector.analysis.statistics.frame_budget import rate_in_file, target_rate
+from inspector.analysis.statistics.frame_budget import (
+    FrameBudget,
+    drawing_loop,
+    loop_budget,
+    rate_in_file,
+)
+from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.clocks.sources.time_source import TimeSource
 from inspector.events.recording import Recording
 from inspector.events.timeline import Timeline
 from inspector.formats.frame_times import Provenance
 from inspector.sessions.session import AttachesPrograms, Session
 from inspector.sessions.sources.time_sources import ATTACHED, source_name, source_text
+from inspector.timebase import NS_PER_SECOND
 
 
 @runtime_checkable
@@ -47,8 +55,8 @@ def provenance_of(session: Session) -> Provenance:
         created=datetime.now().astimezone(),
         version=__version__,
         source=source_text(source),
-        frame_rate=target_rate(session.timeline, session.frame_rate),
         waits=session.waits,
+        **_compared_with(session.timeline, session.frame_rate),
     )
 
 
@@ -69,5 +77,23 @@ def provenance_of_recording(recording: Recording, state: Timeline) -> Provenance
         created=created,
         version=str(meta.get("tool_version", "")),
         source=source_text(str(meta.get("source", ""))),
-        frame_rate=target_rate(state, rate_in_file(meta.get("frame_rate"))),
+        **_compared_with(state, rate_in_file(meta.get("frame_rate"))),
     )
+
+
+class _ComparedWith(TypedDict):
+    frame_rate: Fraction | None
+    own_budget: FrameBudget | None
+
+
+def _compared_with(timeline: Timeline, frame_rate: Fraction | None) -> _ComparedWith:
+    """Return the target of a scene, or what the loop of a program asks for or does."""
+    if not timeline.loops:
+        return {"frame_rate": frame_rate, "own_budget": None}
+    loop = drawing_loop(timeline)
+    asked_ns = 0 if loop is None else loop.asked_ns
+    # The frame time is rounded to whole nanoseconds: 33,333,333 ns are 30 per second. Rates of
+    # video, such as 60000/1001, are the ones with the largest denominator.
+    rate = Fraction(NS_PER_SECOND, asked_ns).limit_denominator(1001) if asked_ns else None
+    budget = loop_budget(timeline, DEFAULT_FRAME_RATE, waits=False, of="interval_ns")
+    return {"frame_rate": rate, "own_budget": budget if budget.origin else None}

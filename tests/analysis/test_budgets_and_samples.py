@@ -16,8 +16,6 @@ from inspector.analysis.statistics.frame_budget import (
     budgets_after,
     checked_budget_ms,
     loop_budget,
-    target_budgets_ms,
-    target_rate,
 )
 from inspector.analysis.statistics.time_series import FrameFacts, joined
 from inspector.events import EventLog, Timeline
@@ -60,9 +58,8 @@ def test_that_a_budget_of_less_than_a_nanosecond_is_one() -> None:
 def test_that_usual_budgets_follow_the_first_which_is_named_once() -> None:
     assert budgets_after(16.6666667, [8.0, 1000 / 60, 33.0]) == (1000 / 60, 8.0, 33.0)
     assert budgets_after(16.5, [8.0, 1000 / 60]) == (16.5, 8.0, 1000 / 60)
-    assert target_budgets_ms(None)[0] == target_budgets_ms(Fraction(60))[0] == 1000 / 60
-    assert target_budgets_ms(Fraction(50)) == (20.0, *DEFAULT_BUDGETS_MS)
-    assert pytest.approx((8.3333333, 16.6666667, 33.3333333)) == DEFAULT_BUDGETS_MS
+    assert budgets_after(20.0, DEFAULT_BUDGETS_MS) == (20.0, *DEFAULT_BUDGETS_MS)
+    assert pytest.approx((16.6666667, 8.3333333, 33.3333333)) == DEFAULT_BUDGETS_MS
     assert not FrameBudget(1).by_busy
 
 
@@ -100,10 +97,9 @@ def test_that_a_loop_has_the_budget_it_asks_for() -> None:
     half = (0, CLOCK_RATE, LOOP, RATE_DENOMINATOR // 2, 0)
     stopped = (0, CLOCK_RATE, LOOP, 0, 0)
 
-    assert target_rate(draws, Fraction(60)) == 30
-    assert loop_budget(draws, Fraction(60), waits=True) == FrameBudget(
-        33_333_333, origin=ASKED_FRAME
-    )
+    found = loop_budget(draws, Fraction(60), waits=True)
+    assert found == FrameBudget(33_333_333, origin=ASKED_FRAME)
+    assert (found.why, found.short_why) == ("30 fps, as it asks for", "asks for 30 fps")
     slow = program(asked, half, kind=LoopKind.DRAWS_FRAMES)
     assert loop_budget(slow, Fraction(60), waits=True).budget_ns == 33_333_333
     assert loop_budget(slow, Fraction(60), waits=True, of="interval_ns").budget_ns == 2 * 33_333_333
@@ -116,8 +112,10 @@ def test_that_a_loop_has_the_budget_it_asks_for() -> None:
 def test_that_a_loop_that_asks_for_nothing_has_the_budget_of_its_usual_frame() -> None:
     rate = Fraction(60)
     usual = program(*frames(0, *[9] * 15, *[5] * 14, 9), kind=LoopKind.DRAWS_FRAMES)
-    assert target_rate(usual, rate) == rate
-    assert loop_budget(usual, rate, waits=False) == FrameBudget(9 * MS, origin=USUAL_FRAME)
+    found = loop_budget(usual, rate, waits=False)
+    assert found == FrameBudget(9 * MS, origin=USUAL_FRAME)
+    assert (found.why, found.short_why) == ("usual frame 9.00 ms", "usual 9.00 ms")
+    assert FrameBudget.of_rate(rate).why == FrameBudget.of_rate(rate).short_why == ""
     assert loop_budget(usual, rate, waits=False, of="interval_ns").budget_ns == 18 * MS
     for kind in (LoopKind.DRAWS_FRAMES, LoopKind.WAITS_FOR_EVENTS):
         few = program(*frames(0, *[5] * 29), kind=kind)

@@ -532,6 +532,7 @@ def test_that_a_run_and_its_graph_count_the_same_frames_over_budget(
         "budgets": [
             {
                 "budget_ns": 16_666_667,
+                "origin": "",
                 "tolerance_ns": 2_500_000,
                 "frames": 12,
                 "share": 12 / 212,

@@ -14,6 +14,7 @@ from msgspec import structs
 
 from inspector.analysis.intervention_list import Intervention
 from inspector.analysis.markers import MARKER_KINDS, Marker
+from inspector.analysis.statistics.frame_budget import USUAL_FRAME, FrameBudget
 from inspector.formats.export import export_frames, exporters
 from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
 from inspector.formats.options import ExportOptions
@@ -89,7 +90,9 @@ def frames_and_provenance(draw: st.DrawFn) -> tuple[FrameTimes, Provenance]:
     created = datetime.fromtimestamp(draw(st.integers(0, 4 * 10**9)), UTC)
     rate = draw(st.sampled_from([None, Fraction(60), Fraction(60_000, 1_001)]))
     scene = draw(_TEXT) or "scene"
-    return frames, Provenance(scene, created, "0.1.0", draw(_TEXT), rate, draw(_TEXT))
+    own = draw(st.sampled_from([None, FrameBudget(20_000_000, origin=USUAL_FRAME)]))
+    about = Provenance(scene, created, "0.1.0", draw(_TEXT), rate, draw(_TEXT), own_budget=own)
+    return frames, about
 
 
 def test_that_every_exporter_is_known_here() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from inspector.calls.call import SCHEDULED, CallId
 from inspector.events.schema import SCHEMA
+from inspector.formats.frame_times import Provenance
 from inspector.remote import questions
 from inspector.sessions.session import AttachesPrograms
 from tests.remote.stand_ins import Asked, like, noted, refusal
@@ -177,9 +179,9 @@ def test_that_statistics_know_how_often_a_live_session_is_drawn(
     monkeypatch.setattr(questions, "FrameTimes", SimpleNamespace(from_history=lambda each: each))
     monkeypatch.setattr(questions, "series_of", lambda _, *, refresh_ms: given.append(refresh_ms))
     monkeypatch.setattr(questions, "metric_values", lambda _series: values)
-    session = SimpleNamespace(
-        is_recorded=is_recorded, frame_rate=50, timeline=SimpleNamespace(frames=None)
-    )
+    about = Provenance("game", None, "", frame_rate=Fraction(50))
+    monkeypatch.setattr(questions, "provenance_of", lambda _session: about)
+    session = SimpleNamespace(is_recorded=is_recorded, timeline=SimpleNamespace(frames=None))
     asked: Any = Asked(session)
     assert questions.statistics(asked) == {"p99": {"value": 5, "text": "p99"}}
     assert given == [refresh_ms]

@@ -110,7 +110,7 @@ def test_that_what_is_damaged_beside_the_frames_is_said(
     provenance = Provenance("A small game", datetime(2026, 5, 4, tzinfo=UTC), "0.1.0")
     export_frames(frames, provenance, ExportOptions(), path)
     values = json.loads(path.read_bytes())
-    values["provenance"]["frame_rate"] = rate
+    values["provenance"] |= {"frame_rate": rate, "own_budget": {"ns": rate, "origin": "its loop"}}
     values |= {"interventions": [{"number": "x"}], "landmarks": [{}, "mark", {"kind": "mark"}]}
     path.write_text(json.dumps(values))
 
@@ -118,6 +118,7 @@ def test_that_what_is_damaged_beside_the_frames_is_said(
 
     assert len(read.frames) == len(frames)
     assert read.provenance.frame_rate is None
+    assert read.provenance.own_budget is None
     assert read.notes == (
         "4 entries among interventions, annotations and marks cannot be read and were skipped.",
     )

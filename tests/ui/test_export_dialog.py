@@ -274,7 +274,7 @@ def test_that_the_label_of_the_budgets_names_what_is_accepted(dialog: ExportDial
     labels = [each.text() for each in dialog.findChildren(QLabel)]
 
     assert "&Budgets, fps or ms" in labels
-    assert line(dialog, "Budgets").text() == "120fps 60fps 30fps"
+    assert line(dialog, "Budgets").text() == "60fps 120fps 30fps"
 
 
 def test_that_a_file_is_asked_about_as_it_will_be_named(

@@ -9,8 +9,12 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu, QWidget
 
-from inspector.analysis.statistics.frame_budget import BY_INSPECTOR_RULE, DEFAULT_BUDGETS_MS
-from inspector.formats.arrangement.frame_bars import budget_ns_of, budget_text
+from inspector.analysis.statistics.frame_budget import (
+    BY_INSPECTOR_RULE,
+    DEFAULT_BUDGETS_MS,
+    budget_text,
+)
+from inspector.formats.arrangement.frame_bars import budget_ns_of
 
 _ENTRY: Final = re.compile(r"\s*(\d+(?:[.,]\d+)?)\s*(ms|fps|hz)?\s*", re.IGNORECASE)
 _SHORTEST_MS: Final = 0.001

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from inspector.analysis.statistics.frame_budget import fps_text
 from inspector.display_text import as_plain, counted, one_line
-from inspector.formats.arrangement.frame_bars import fps_text
 from inspector.sessions.session import Session, ShowsCapture
 from inspector.timebase import format_duration, format_instant
 from inspector.tokens import SIZES
@@ -173,7 +173,7 @@ class CaptureHeader(QWidget):
         self.label.set_text(_DOT.join(said), "\n".join(said))
         self.name.set_text(capture.path.name, "\n".join((str(capture.path), *said)))
 
-    def set_budget(self, text: str, tip: str) -> None:
+    def set_budget(self, text: str, tip: str, _short: str = "") -> None:
         self.budget_button.setText(text)
         self.budget_button.setToolTip(tip)
 

@@ -198,7 +198,8 @@ class FrameHeader(_Header):
 
     def __init__(self, theme: Theme, menu: QMenu, loops: QWidget, parent: QWidget) -> None:
         super().__init__(theme, parent)
-        self._numbers = self._budget = ""
+        self._numbers = ""
+        self._budget: tuple[str, ...] = ("",)
         self.title = QLabel("Frames", self)
         in_type(self.title, "strong")
         self.menu_button = QToolButton(self)
@@ -263,18 +264,20 @@ class FrameHeader(_Header):
         self.title.setText(title)
         self._fit_title()
 
-    def set_budget(self, text: str, tip: str) -> None:
-        self._budget = text
+    def set_budget(self, text: str, tip: str, short: str = "") -> None:
+        """Say which budget it is, by the short text where there is no room for the other."""
+        self._budget = text, short, ""
         self.menu_button.setAccessibleName(text)
         self.menu_button.setToolTip(tip)
         self._fit_title()
 
     def _fit_title(self) -> None:
         """Leave out the budget rather than cut what frames are called."""
-        self.menu_button.setText(self._budget)
-        needed = self.title.sizeHint().width() + 4 + self.menu_button.sizeHint().width()
-        if _PAD + needed > self.width():
-            self.menu_button.setText("")
+        for text in self._budget:
+            self.menu_button.setText(text)
+            needed = self.title.sizeHint().width() + 4 + self.menu_button.sizeHint().width()
+            if _PAD + needed <= self.width():
+                return
 
     def set_legend(self, entries: tuple[tuple[AnyFill, str], ...]) -> None:
         self.legend.set_entries(entries)

@@ -11,10 +11,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from inspector.analysis.interval_shares import named_shares, shares_text
-from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.analysis.statistics.frame_budget import FrameBudget, budget_text
 from inspector.display_text import counted
 from inspector.events.frame_history import Frame, FrameHistory
-from inspector.formats.arrangement.frame_bars import BarScale, budget_text, lasting_bar
+from inspector.formats.arrangement.frame_bars import BarScale, lasting_bar
 from inspector.formats.arrangement.frame_series import FrameSeries, Window
 from inspector.formats.drawing.pixel_rects import PixelRects, pixel_rects
 from inspector.timebase import format_duration, format_instant

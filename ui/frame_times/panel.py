@@ -11,12 +11,11 @@ from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QSpacerItem, QVBoxLayout, QWidget
 from typing_extensions import override
 
+from inspector.analysis.statistics.frame_budget import budget_text, fps_text
 from inspector.formats.arrangement.frame_bars import (
     CAPTURE_BUDGETS,
     USUAL_BUDGETS,
     budget_ns_of,
-    budget_text,
-    fps_text,
 )
 from inspector.formats.arrangement.frame_series import XAxis
 from inspector.sessions.session import (
@@ -138,6 +137,10 @@ class FrameTimesPanel(QWidget):
         return self.plot.measure
 
     @property
+    def budgets_ms(self) -> tuple[float, ...]:
+        return self._bridge.budgets_ms
+
+    @property
     def inspector_budget_ms(self) -> float | None:
         """The budget of frames that statistics leave out, ``None`` if they leave out none."""
         is_chosen = self._budget_menu.left_out_action.isChecked()
@@ -234,11 +237,14 @@ class FrameTimesPanel(QWidget):
         self.plot.set_budgets_ns(budgets_ns)
         if budgets_ns:
             self.strip.set_budget_ns(budgets_ns[0])
+        own = self._bridge.budgets.own
+        text, tip, short = "no budget", "What is shown of frames", ""
+        if budgets_ns:
+            text, tip = f"{fps_text(budgets_ns[0])} budget", budget_text(budgets_ns[0])
+        if own is not None and own.origin:
+            text, tip, short = own.why, f"{own.why}\n{tip}: {own.origin}", own.short_why
         for header in (self.header, self.capture_header):
-            header.set_budget(
-                f"{fps_text(budgets_ns[0])} budget" if budgets_ns else "no budget",
-                budget_text(budgets_ns[0]) if budgets_ns else "What is shown of frames",
-            )
+            header.set_budget(text, tip, short)
         self._refresh_legend()
         self._want_statistics()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from threading import get_ident
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from inspector.analysis.statistics.frame_budget import asked_frame_ns, budgets_after
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.sources.time_source import TimeSource
 from inspector.commands.breakpoints import AddBreakpoint
@@ -34,6 +32,7 @@ from inspector.sessions.sources.time_sources import TIME_SOURCES, make_source
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
 from .annotation_editor import AnnotationEditor
+from .budgets import ShownBudgets
 from .frame_focus import FrameFocus
 from .opening import (
     attached_session,
@@ -162,11 +161,7 @@ class SessionBridge(QObject):
         self.hover_ns: int | None = None
         self.pointed = Selection()
         self.is_following = True
-        # Frame times to compare with, the most important first: those that the user has chosen, and
-        # before them what the loop of a program asks for
-        self.budgets_ms: tuple[float, ...] = (1000 / 60, 1000 / 120, 1000 / 30)
-        self.chosen_budgets_ms: tuple[float, ...] = self.budgets_ms
-        self._asked_ns = 0  # The frame time that the shown loop asks for, 0 for none
+        self.budgets = ShownBudgets()  # Frame times to compare with
         self.precision = Precision.ECONOMICAL
         self.refresh_timer = RefreshTimer(self, clock=clock)
         self.refresh_timer.due.connect(self._refresh_in_turn)
@@ -180,6 +175,11 @@ class SessionBridge(QObject):
         self._present_requested.connect(self.go_live)
 
     # ------------------------------------------------------------ the session
+
+    @property
+    def budgets_ms(self) -> tuple[float, ...]:
+        """Frame times to compare with, in milliseconds, the most important first."""
+        return self.budgets.shown_ms
 
     @property
     def is_behind(self) -> bool:
@@ -446,27 +446,8 @@ class SessionBridge(QObject):
     @Slot(object)
     def set_budgets_ms(self, budgets_ms: Iterable[float]) -> None:
         """Choose budgets, the most important first; raises ValueError unless above 0 and finite."""
-        chosen = tuple(dict.fromkeys(budgets_ms))
-        for budget_ms in chosen:
-            if not (math.isfinite(budget_ms) and budget_ms > 0):
-                raise ValueError(f"a frame budget must be above 0 ms: {budget_ms}")
-        self.chosen_budgets_ms = chosen
-        self._use_budgets(chosen)
-
-    def _use_budgets(self, budgets_ms: tuple[float, ...]) -> None:
-        if budgets_ms != self.budgets_ms:
-            self.budgets_ms = budgets_ms
-            self.budgets_changed.emit(budgets_ms)
-
-    def _note_asked(self) -> None:
-        """Compare with what the shown loop asks for, once it asks for something else."""
-        asked_ns = asked_frame_ns(self.timeline)
-        if asked_ns == self._asked_ns:
-            return
-        self._asked_ns, chosen = asked_ns, self.chosen_budgets_ms
-        if asked_ns and chosen:
-            chosen = budgets_after(asked_ns / NS_PER_MS, chosen)
-        self._use_budgets(chosen)
+        if self.budgets.choose(budgets_ms, self.session):
+            self.budgets_changed.emit(self.budgets_ms)
 
     @Slot(object)
     def set_precision(self, precision: Precision) -> None:
@@ -574,6 +555,7 @@ class SessionBridge(QObject):
             self.source_name = ""
             self._reset_shared()
             self.session_changed.emit(None)
+            self._note_budgets()
             self._update_status()
             return
         path = self._scene_path
@@ -616,8 +598,12 @@ class SessionBridge(QObject):
                 self.go_live()
                 self._reset_shared(former, timeline)
             self.session_changed.emit(session)
-        self._note_asked()
+        self._note_budgets()
         return events
+
+    def _note_budgets(self) -> None:
+        if self.budgets.note(self.session, self.timeline):
+            self.budgets_changed.emit(self.budgets_ms)
 
     def _note_frames(self, session: Session) -> None:
         frames = self.timeline.frames

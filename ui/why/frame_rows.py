@@ -9,13 +9,12 @@ from typing import Final, Protocol, TypeVar
 from inspector.analysis.frame_spans import extent_of, heaviest_before, heaviest_in
 from inspector.analysis.interval_shares import KEPT_BY, UNKNOWN, largest_share, named_shares
 from inspector.analysis.lateness.flame import kept_text, sampled_spans
-from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.analysis.statistics.frame_budget import FrameBudget, fps_text
 from inspector.display_text import counted, without_quotes
 from inspector.events.frame_history import Frame
 from inspector.events.history import History
 from inspector.events.states import Failure
 from inspector.events.timeline import Timeline
-from inspector.formats.arrangement.frame_bars import fps_text
 from inspector.timebase import NS_PER_MS, format_duration, format_instant
 from inspector.vocabulary import Phase, Share
 

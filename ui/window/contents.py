@@ -282,7 +282,7 @@ class WindowContents(QObject):
 
     @Slot(object)
     def _keep_budgets(self, _budgets_ms: tuple[float, ...]) -> None:
-        chosen = self._bridge.chosen_budgets_ms
+        chosen = self._bridge.budgets.chosen_ms
         self._window.settings = self._window.settings._replace(budgets_ms=chosen)
 
     @Slot(int)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final, Literal, overload
 
 from msgspec import Struct
 
-from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.foreign.numbers import number_in, rounded
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import LoopKind
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from inspector.events.loop_frames import LoopFrames
     from inspector.events.timeline import Timeline
 
 #: A frame is over budget when it exceeds the budget by more than this share. A loop that
@@ -48,8 +48,11 @@ ASKED_FRAME: Final = "what the loop asks for"
 _NEWEST_FRAMES: Final = 10_000
 _LEAST_FRAMES: Final = 30
 
-#: One frame at 120, 60 and 30 frames per second, in milliseconds.
-DEFAULT_BUDGETS_MS: Final = (1000 / 120, 1000 / 60, 1000 / 30)
+#: One frame at 60, 120 and 30 frames per second, in milliseconds; the first is the most important.
+DEFAULT_BUDGETS_MS: Final = (1000 / 60, 1000 / 120, 1000 / 30)
+#: Rates from here on, or as near to a whole number, have no decimal.
+_WHOLE_FROM: Final = 100
+_NEARLY_WHOLE: Final = 0.05
 #: Budgets that differ by less than this share are one.
 _SAME_BUDGET: Final = 0.005
 SHORTEST_BUDGET_MS: Final = Fraction(1, 1000)
@@ -122,6 +125,20 @@ class FrameBudget(Struct, frozen=True):
         return (interval_ns > longest_ns) & (interval_ns - share_ns <= longest_ns)
 
     @property
+    def why(self) -> str:
+        """Which budget it is and why, if a loop has it of itself: ``30 fps, as it asks for``."""
+        if self.origin == USUAL_FRAME:
+            return f"usual frame {format_duration(self.budget_ns)}"
+        return f"{fps_text(self.budget_ns)}, as it asks for" if self.origin == ASKED_FRAME else ""
+
+    @property
+    def short_why(self) -> str:
+        """The same where there is little room: ``asks for 30 fps``."""
+        if self.origin == USUAL_FRAME:
+            return f"usual {format_duration(self.budget_ns)}"
+        return f"asks for {fps_text(self.budget_ns)}" if self.origin == ASKED_FRAME else ""
+
+    @property
     def limit_text(self) -> str:
         """The longest time that is not over it, in words: ``19.2 ms``."""
         return format_duration(self.longest_ns)
@@ -134,22 +151,6 @@ class FrameBudget(Struct, frozen=True):
         return f"over budget ({self.limit_text}{origin})"
 
 
-def asked_frame_ns(timeline: Timeline) -> int:
-    """Return the local frame time that the shown loop of a program asks for, 0 for none."""
-    loop = timeline.loops.get(timeline.frames_of)
-    return 0 if loop is None or loop.kind is not LoopKind.DRAWS_FRAMES else loop.asked_ns
-
-
-def target_rate(timeline: Timeline, frame_rate: Fraction | None) -> Fraction | None:
-    """Return the frame rate that the shown loop of a program asks for, otherwise the one given."""
-    asked_ns = asked_frame_ns(timeline)
-    if not asked_ns:
-        return frame_rate
-    # The frame time is rounded to whole nanoseconds: 33,333,333 ns are 30 per second. Rates of
-    # video, such as 60000/1001, are the ones with the largest denominator.
-    return Fraction(NS_PER_SECOND, asked_ns).limit_denominator(1001)
-
-
 def budgets_after(first_ms: float, others_ms: Iterable[float]) -> tuple[float, ...]:
     """Return budgets of which one is the first, which is none that it equals but for rounding."""
     others = tuple(others_ms)
@@ -158,9 +159,10 @@ def budgets_after(first_ms: float, others_ms: Iterable[float]) -> tuple[float, .
     return (first, *(each for each in others if each != first))
 
 
-def target_budgets_ms(frame_rate: Fraction | None) -> tuple[float, ...]:
-    """Return the usual budgets after that of a frame rate, by default of a screen's."""
-    return budgets_after(float(1000 / (frame_rate or DEFAULT_FRAME_RATE)), DEFAULT_BUDGETS_MS)
+def drawing_loop(timeline: Timeline) -> LoopFrames | None:
+    """Return the shown loop of an attached program, if it draws frames."""
+    loop = timeline.loops.get(timeline.frames_of)
+    return loop if loop is not None and loop.kind is LoopKind.DRAWS_FRAMES else None
 
 
 def loop_budget(
@@ -170,19 +172,18 @@ def loop_budget(
     waits: bool,
     of: Literal["delta_ns", "interval_ns"] = "delta_ns",
 ) -> FrameBudget:
-    """Return the budget of the frames that a timeline shows.
+    """Return the budget of the frames that a timeline shows, unless the user gives another.
 
     For a loop of an attached program, that is the interval it asks for, otherwise its usual frame,
     in its own time or in real time. ``waits`` tells whether its frames are turns of a loop that
     waits for events.
     """
-    loop_id = timeline.frames_of
-    loop = timeline.loops.get(loop_id)
-    if loop is not None and loop.kind is LoopKind.DRAWS_FRAMES:
-        if asked_ns := asked_frame_ns(timeline):
-            rate = timeline.effective_rate(loop_id) if of == "interval_ns" else 1
-            if rate > 0:
-                return FrameBudget(max(1, int(asked_ns / rate)), origin=ASKED_FRAME)
+    loop = drawing_loop(timeline)
+    if loop is not None and loop.asked_ns:
+        rate = timeline.effective_rate(timeline.frames_of) if of == "interval_ns" else 1
+        if rate > 0:
+            return FrameBudget(max(1, int(loop.asked_ns / rate)), origin=ASKED_FRAME)
+    if loop is not None:
         end = timeline.frames.end
         times_ns = timeline.frames.numpy(of, end - _NEWEST_FRAMES, end)
         # The first frame has no length.
@@ -202,3 +203,15 @@ def rate_in_file(text: object) -> Fraction | None:
     # A rate for which no budget is possible is damaged.
     is_rate = rate > 0 and SHORTEST_BUDGET_MS <= 1000 / rate <= LONGEST_BUDGET_MS
     return rate if is_rate else None
+
+
+def budget_text(budget_ns: int) -> str:
+    """Return a budget as time and rate: ``16.7 ms · 60 fps``."""
+    return f"{format_duration(budget_ns)} · {fps_text(budget_ns)}"
+
+
+def fps_text(duration_ns: int) -> str:
+    """Return the rate of frames of a duration: ``60 fps``."""
+    rate = NS_PER_SECOND / duration_ns
+    is_whole = rate >= _WHOLE_FROM or abs(rate - round(rate)) < _NEARLY_WHOLE
+    return f"{rate:,.0f} fps" if is_whole else f"{rate:.1f} fps"

@@ -35,6 +35,7 @@ class OverBudget(Struct, frozen=True):
     def values(self) -> dict[str, object]:
         return {
             "budget_ns": self.budget.budget_ns,
+            "origin": self.budget.origin,
             "tolerance_ns": self.budget.tolerance_ns,
             "frames": self.count,
             "share": self.share,

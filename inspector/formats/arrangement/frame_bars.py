@@ -30,7 +30,7 @@ from inspector.formats.arrangement.fills import (
 from inspector.formats.arrangement.frame_series import FrameBar, FrameColumns, FrameSeries
 from inspector.formats.drawing.pixel_rects import PixelRects, edge_rects, pixel_rects
 from inspector.formats.drawing.ticks import Tick, Ticks, duration_ticks
-from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
+from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import Measure, Phase, Share
 
 Pixels = NDArray[np.int64]
@@ -61,8 +61,6 @@ _STEPS: Final = dict(zip(SCALE_MULTIPLES, (0.25, 0.5, 1, 1, 2, 3), strict=True))
 _BETWEEN_LABELS: Final = 34
 #: The percentile taken as the usual frame time, and how many frames it needs.
 _USUAL: Final = ((99, 300), (95, 60), (90, 30), (80, 15))
-_WHOLE_FROM: Final = 100
-_NEARLY_WHOLE: Final = 0.05
 
 
 class Spikes(Struct, frozen=True, eq=False):
@@ -406,15 +404,3 @@ def _with_gaps(columns: FrameColumns) -> Pixels:
 
 def budget_ns_of(budget_ms: float) -> int:
     return round(budget_ms * NS_PER_MS)
-
-
-def budget_text(budget_ns: int) -> str:
-    """Return a budget as time and rate: ``16.7 ms · 60 fps``."""
-    return f"{format_duration(budget_ns)} · {fps_text(budget_ns)}"
-
-
-def fps_text(duration_ns: int) -> str:
-    """Return the rate of frames of a duration: ``60 fps``."""
-    rate = NS_PER_SECOND / duration_ns
-    is_whole = rate >= _WHOLE_FROM or abs(rate - round(rate)) < _NEARLY_WHOLE
-    return f"{rate:,.0f} fps" if is_whole else f"{rate:.1f} fps"

@@ -7,7 +7,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from inspector.formats.arrangement.frame_bars import Spikes, fps_text
+from inspector.analysis.statistics.frame_budget import fps_text
+from inspector.formats.arrangement.frame_bars import Spikes
 from inspector.timebase import format_duration
 
 _LABELLED_SPIKES: Final = 8

@@ -130,11 +130,10 @@ def provenance_text(provenance: Provenance, room: float, first: str = "") -> str
             source are left out, in this order; a note that is too long is cut.
         first: What else is to be said, before the rest.
     """
-    rate = provenance.frame_rate
     scene = shortened(plain(provenance.scene), room / 2, _TEXT)
     created = provenance.created_text
     program = provenance.software
-    target = f"target {float(rate):g} fps" if rate is not None else ""
+    target = provenance.target_text
     source = plain(provenance.source)
     said = [each for each in (first, scene, created, program, source, target) if each]
     for least in (target, program, source):

@@ -185,13 +185,11 @@ class _Arrangement:
             self._read(events)
         if self.high <= self.low:
             self.high = self.low + 1e-3
-        usual_ns = NS_PER_SECOND / (provenance.frame_rate or 60)
-        # The first budget colours the frames, so it is the one closest to the frame rate.
-        budgets = sorted(round(each * NS_PER_MS) for each in set(options.budgets_ms))
-        self.budgets_ns = tuple(sorted(budgets, key=lambda each: abs(each - usual_ns)))
+        budgets = (round(each * NS_PER_MS) for each in options.budgets_ms)
+        self.budgets_ns = tuple(dict.fromkeys(budgets))
         self.flags = flags_of(frames, options)
         self.unnamed = 0
-        self.late_ns = round(NS_PER_SECOND / (provenance.frame_rate or 60))
+        self.late_ns = provenance.budget.budget_ns
         edges_ns = int(self.low * NS_PER_SECOND), int(self.high * NS_PER_SECOND)
         has_blocks = any(
             next(iter(self.store.blocks.within(row.clock_id, *edges_ns)), None)

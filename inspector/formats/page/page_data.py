@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from inspector.analysis.explain.explain import CALL_OVERDUE, FIRES_IN, OVERDUE
@@ -18,8 +19,9 @@ from inspector.analysis.lateness.late_calls import late_calls
 from inspector.analysis.lateness.words import block_evidence, block_name, late_call_text, stack_text
 from inspector.analysis.lint.rules import findings
 from inspector.analysis.statistics.column_summary import lasting_ns, summary_of
-from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.analysis.statistics.frame_budget import FrameBudget, loop_budget
 from inspector.calls.call import CallId, short_site
+from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.display_text import one_line
 from inspector.events.frame_history import FrameHistory
 from inspector.events.history import History
@@ -28,7 +30,7 @@ from inspector.formats.arrangement.fills import SEVERITY_TOKENS, Severity
 from inspector.formats.page.columns import PageData
 from inspector.formats.page.queue import Queue
 from inspector.formats.page.scene_pictures import ScenePictures
-from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Measure, Share, rate_chip
 
 if TYPE_CHECKING:
@@ -56,17 +58,12 @@ _COUNTER_STEPS: Final = 1_000
 _MOST_STEPS: Final = 2**50
 #: In place of a value: from this instant on a column has none.
 NO_VALUE: Final = -_MOST_STEPS - 1
-_SIXTIETH: Final = NS_PER_SECOND // 60
 
 
 def page_data(
     frames: FrameTimes, events: Events | None, provenance: Provenance, options: ExportOptions
 ) -> PageData:
-    budget_ms = options.budgets_ms[0] if options.budgets_ms else None
-    if provenance.frame_rate is not None and budget_ms is None:
-        budget = FrameBudget.of_rate(provenance.frame_rate)
-    else:
-        budget = FrameBudget.of_ms(budget_ms or _SIXTIETH / NS_PER_MS)
+    budget = next(iter(provenance.compared_with(options.budgets_ms)), provenance.budget)
     data = PageData(
         {
             "title": options.title or provenance.scene or "Timeline",
@@ -101,6 +98,7 @@ def page_data(
     _add_frames(data, frames, budget, options.measure)
     _add_columns(data, frames)
     if events is not None:
+        budget = structs.replace(budget, by_busy=provenance.waits)
         _Session(data, frames, events, budget, options).add()
     return data
 
@@ -437,8 +435,11 @@ class _Session:
         ]
 
     def _add_findings(self, first: int, end: int) -> None:
-        about = self._data.about
-        for each in findings(self._history, first, end, budget=self._budget)[:_MOST_FINDINGS]:
+        about, budget = self._data.about, self._budget
+        if budget.origin:
+            # Findings are in the time of the loop.
+            budget = loop_budget(self._state, DEFAULT_FRAME_RATE, waits=False)
+        for each in findings(self._history, first, end, budget=budget)[:_MOST_FINDINGS]:
             about["findings"].append(
                 {
                     "at": each.at_ns,

@@ -184,12 +184,11 @@ def report_of(frames: FrameTimes, provenance: Provenance, options: ExportOptions
 
 
 def _about(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -> ReportTable:
-    rate = provenance.frame_rate
     rows = (
         ("Frames", f"{len(frames):,}, {format_duration(frames.length_ns)}"),
         ("Measure", options.measure),
         ("Time source", provenance.source),
-        ("Target", "" if rate is None else f"{float(rate):g} fps"),
+        ("Target", provenance.target_text.removeprefix("target ")),
         ("Note", provenance.note),
         ("Captured", provenance.created_text),
         ("Written by", provenance.software),

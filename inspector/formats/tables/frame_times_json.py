@@ -17,7 +17,6 @@ from typing import BinaryIO, Final
 
 from inspector.analysis.intervention_list import Intervention
 from inspector.analysis.markers import MARKER_KINDS, Marker
-from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget, percentile_frame_time_ns
 from inspector.formats.frame_times import UNKNOWN_COLUMN, FrameTimes, NsColumn, Provenance
 from inspector.formats.options import ExportOptions
@@ -66,6 +65,7 @@ def head_of(
     frames: FrameTimes, provenance: Provenance, options: ExportOptions
 ) -> dict[str, object]:
     counted, left_out = options.counted(frames)
+    own = provenance.own_budget
     head: dict[str, object] = {
         "format": JSON_FORMAT,
         "version": JSON_VERSION,
@@ -77,6 +77,7 @@ def head_of(
             "source": provenance.source,
             "frame_rate": None if provenance.frame_rate is None else str(provenance.frame_rate),
             "note": provenance.note,
+            **({"own_budget": {"ns": own.budget_ns, "origin": own.origin}} if own else {}),
         },
         "frame_count": len(frames),
         "summary": {
@@ -87,10 +88,8 @@ def head_of(
         "over_budget": {
             "measure": options.measure,
             "budgets": [
-                over_budget(
-                    counted.measured(options.measure), FrameBudget.of_ms(budget_ms)
-                ).values()
-                for budget_ms in options.budgets_ms
+                over_budget(counted.measured(options.measure), each).values()
+                for each in provenance.compared_with(options.budgets_ms)
             ],
         },
     }

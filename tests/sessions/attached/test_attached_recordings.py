@@ -120,7 +120,7 @@ def test_that_frames_are_compared_with_what_their_loop_asks_for(
     two_loops: Path, attachment: Attachment, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for number, wanted, rate, first_ms in (
-        (1, (), "60", 1000 / 60),
+        (1, (), None, 1000 / 60),
         (2, ("--stream", "pump"), "30", 1000 / 30),
     ):
         target = two_loops.with_name(f"frames{number}.json")

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
-from inspector.formats.arrangement.frame_bars import budget_text
+from inspector.analysis.statistics.frame_budget import budget_text
 from ui.frame_times.budget_menu import BudgetMenu, parse_budget_ms
 
 FPS_60, FPS_120, FPS_30 = 1000 / 60, 1000 / 120, 1000 / 30

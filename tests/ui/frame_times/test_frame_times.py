@@ -517,6 +517,12 @@ def test_that_what_frames_are_called_is_not_cut_for_the_budget(
     header.resize(2 * needed + 400, 300)
     assert header.menu_button.text() == "60 fps budget"
 
+    header.set_title("Frames")
+    header.set_budget("usual frame 20.0 ms", "", "usual")
+    assert header.menu_button.text() == "usual frame 20.0 ms"
+    header.resize(needed, 300)
+    assert header.menu_button.text() == "usual"
+
 
 def test_that_frames_have_what_lanes_leave_and_at_most_half(panel: FrameTimesPanel) -> None:
     least = panel.minimumSizeHint().height()

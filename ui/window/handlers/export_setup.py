@@ -51,6 +51,7 @@ def export_dialog(  # noqa: PLR0913, PLR0917 - where everything is found
     options = structs.replace(
         _kept_options(settings),
         measure=panel.measure,
+        budgets_ms=panel.budgets_ms,
         stacked=panel.is_stacked,
         inspector_budget_ms=panel.inspector_budget_ms,
     )
