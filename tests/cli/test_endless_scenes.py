@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from inspector.events.recording import open_recording
+from tests.forked.python import COMMAND_LINE, python_with
 from tests.signalled import told_and_ended
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,7 +22,8 @@ COMMAND = """
 import sys
 from inspector.cli import main as cli
 from inspector.cli import progress
-progress._ENDLESS_AFTER_S = 0.1
+from inspector.sessions.runs import running_code
+progress._ENDLESS_AFTER_S, running_code._LOOK_S = 0.1, 0.01
 sys.exit(cli.main(sys.argv[1:]))
 """
 SPINNING = """
@@ -34,16 +36,17 @@ def spin():
 """
 
 
-def begin(folder: Path, text: str, *options: str) -> subprocess.Popen[str]:
+def begin(folder: Path, text: str, *options: str, forked: bool = True) -> subprocess.Popen[str]:
     """Run a scene in a separate process."""
     (folder / "scene.py").write_text(text, encoding="utf-8")
-    return begin_command(folder, "run", "scene.py", "--seconds", "9", *options)
+    return begin_command(folder, "run", "scene.py", "--seconds", "9", *options, forked=forked)
 
 
-def begin_command(folder: Path, *words: str) -> subprocess.Popen[str]:
+def begin_command(folder: Path, *words: str, forked: bool = True) -> subprocess.Popen[str]:
     """Begin a command in a separate process."""
+    python = python_with(COMMAND_LINE) if forked else [sys.executable]
     return subprocess.Popen(
-        [sys.executable, "-c", COMMAND, *words],
+        [*python, "-c", COMMAND, *words],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         cwd=folder,
         stdout=subprocess.PIPE,
@@ -122,7 +125,8 @@ def test_that_commands_that_run_a_scene_on_the_way_tell_of_it_too(tmp_path: Path
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it needs Python to run")
 def test_that_a_second_signal_ends_a_library_that_computes(tmp_path: Path) -> None:
-    process = begin(tmp_path, 'print("begun", flush=True)\nsum(range(10**12))\n')
+    computing = 'print("begun", flush=True)\nsum(range(10**12))\n'
+    process = begin(tmp_path, computing, forked=False)
     assert process.stdout is not None
     try:
         assert process.stdout.readline() == "begun\n"
