@@ -1,9 +1,8 @@
-"""Panels and time sources of packages in the window: at work, failing, and in the list."""
+"""Panels, exporters and time sources of packages in the window: at work, failing, listed."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,83 +46,6 @@ class Refresh(Counter):
     def count(self, _new):
         self._bridge.no_such
 """
-_HEAD = """
-from pathlib import Path
-from PySide6.QtCore import QTimer
-from tests.ui.lone_window import finish, lone_shell, turn
-
-shell = lone_shell()
-window = shell.window
-"""
-_LOOK = """
-NAMES = ["counter", "build", "value", "paint", "refresh", "missing"]
-said = {"panels": list(window.panels.ids), "first": window.notice.label.text()}
-for name in NAMES:
-    if name in window.panels.ids:
-        window.actions_by_id[f"panel-{name}"].trigger()
-        shell.advance(0.1)
-        turn()
-        said[name] = window.panels.panel(name).text()
-shell.advance(0.1)
-said["counter"] = window.panels.panel("counter").text()
-said["frames"] = f"{shell.bridge.timeline.frames.end} frames"
-window.actions_by_id["extensions"].trigger()
-said["list"] = window.findChild(object, "extensions").list.toPlainText()
-"""
-
-
-def seen(folder: Path, program: str) -> dict[str, Any]:
-    """Return what a program says about a window."""
-    done = python_with(folder, "-c", f"{_HEAD}{program}\nfinish(shell, said)")
-    assert done.returncode == 0, done.stderr
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer
-
-
-@pytest.fixture(scope="module")
-def panels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Return what a window shows in which a package has added seven panels."""
-    folder = tmp_path_factory.mktemp("panels")
-    names = ("counter", "build", "value", "paint", "refresh", "missing", "middle")
-    points = {"panels": {name: f"ext_panels:{name.upper()}" for name in names}}
-    install(folder, "ext", {"ext_panels.py": _PANELS, "ext_view.py": _VIEW}, points)
-    return seen(folder, _LOOK)
-
-
-def test_that_a_panel_of_a_package_shows_the_session_in_the_tray(
-    panels: dict[str, Any],
-) -> None:
-    assert panels["counter"] == panels["frames"] != "0 frames"
-    assert "✔ counter, ext 1.0" in panels["list"]
-
-
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("build", "ValueError: <img src='/dev/zero'>xxx"),
-        ("value", "TypeError: "),
-        ("paint", "IndexError: list index out of range."),
-        ("refresh", "AttributeError: 'SessionBridge' object has no attribute 'no_such'"),
-        ("missing", "ModuleNotFoundError: No module named 'ext_missing'."),
-    ],
-)
-def test_that_a_panel_that_fails_shows_the_reason_in_its_place(
-    panels: dict[str, Any], name: str, reason: str
-) -> None:
-    assert panels[name].startswith(f"The panel “{name}” of ext 1.0 does not work: {reason}")
-    assert len(panels[name]) < 400
-    assert f"✖ {name}, ext 1.0" in panels["list"]
-
-
-def test_that_a_panel_that_does_not_load_is_named_in_a_notice(panels: dict[str, Any]) -> None:
-    assert "middle" not in panels["panels"]
-    assert panels["first"] == (
-        "The panel “middle” of ext 1.0 does not work: it has no area, and the middle of the "
-        "window is taken."
-    )
-    assert panels["notice"].startswith("6 problems with extensions. The panel “missing” of ext")
-
-
 _SOURCE = """
 from inspector.sessions.sources.time_sources import TimeSourceKind
 
@@ -140,45 +62,6 @@ class Slow:
 
 SLOW = TimeSourceKind("slow", "a test", Slow)
 """
-_OPEN = """
-def opened(name):
-    shell = lone_shell()
-    shell.trigger(f"time-source-{name}")
-    shell.window.open_path(Path("scene.py"))
-    turn()
-    source = type(shell.bridge.session.source).__name__
-    def pass_time():
-        shell.sources[-1].advance(0.1)
-    for _ in range(40):
-        QTimer.singleShot(0, pass_time)
-        turn(1)
-    notice = shell.window.notice
-    return source, notice.label.text() if notice.isVisible() else ""
-said = {name: opened(name) for name in ("never", "once", "later")}
-"""
-
-
-def test_that_a_time_source_that_fails_is_named_and_the_window_goes_on(tmp_path: Path) -> None:
-    for name, limit in (("never", "1e9"), ("once", "0"), ("later", "20")):
-        module = _SOURCE.replace("LIMIT", limit).replace("slow", name)
-        install(
-            tmp_path,
-            f"ext-{name}",
-            {f"{name}.py": module},
-            {"time_sources": {name: f"{name}:SLOW"}},
-        )
-
-    said = seen(tmp_path, _OPEN)
-
-    assert said["never"] == ["Slow", ""]
-    for name, source in (("once", "ManualTimeSource"), ("later", "Slow")):
-        reason = (
-            f"The time source “{name}” of ext-{name} 1.0 does not work: RuntimeError: no more time."
-        )
-        assert said[name][0] == source
-        assert reason in said[name][1]
-
-
 _EXPORTER = """
 from inspector.formats.export import Exporter
 
@@ -187,22 +70,121 @@ def write(frames, provenance, options, stream):
 
 COUNT = Exporter("Count", ".count", "number of <b>frames</b>", write)
 """
-_EXPORT = """
-shell.advance(1)
+_LOOK = """
+from pathlib import Path
+from PySide6.QtCore import QTimer
+from tests.ui.lone_window import finish, lone_shell, turn
+
+shell = lone_shell()
+window, notice = shell.window, shell.window.notice
+NAMES = ["counter", "build", "value", "paint", "refresh", "missing"]
+said = {"panels": list(window.panels.ids), "first": notice.label.text()}
+for name in NAMES:
+    if name in window.panels.ids:
+        window.actions_by_id[f"panel-{name}"].trigger()
+        shell.advance(0.1)
+        turn()
+        said[name] = window.panels.panel(name).text()
+shell.advance(0.1)
+said["counter"] = window.panels.panel("counter").text()
+said["frames"] = f"{shell.bridge.timeline.frames.end} frames"
+window.actions_by_id["extensions"].trigger()
+said["list"] = window.findChild(object, "extensions").list.toPlainText()
+said["last"] = notice.label.text() if notice.isVisible() else ""
+
 shell.trigger("export")
 dialog = window.findChild(object, "export_dialog")
-done = [dialog.export_to(Path("a.count")), Path("a.count").exists()]
-said = {"problem": dialog.problem}
-said["done"] = [*done, dialog.export_to(Path("a.csv")), Path("a.csv").exists()]
+said["exported"] = [dialog.export_to(Path("a.count")), Path("a.count").exists()]
+said["problem"] = dialog.problem
+said["exported"] += [dialog.export_to(Path("a.csv")), Path("a.csv").exists()]
+dialog.reject()
+
+def opened(name):
+    notice.dismiss()
+    shell.trigger(f"time-source-{name}")
+    window.open_path(Path("scene.py"))
+    turn()
+    source = type(shell.bridge.session.source).__name__
+    def pass_time():
+        shell.sources[-1].advance(0.1)
+    for _ in range(40):
+        QTimer.singleShot(0, pass_time)
+        turn(1)
+    return source, notice.label.text() if notice.isVisible() else ""
+
+said["sources"] = {name: opened(name) for name in ("once", "never", "later")}
+finish(shell, said)
 """
 
 
-def test_that_an_exporter_that_fails_is_named_in_the_dialog_which_stays(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Return what a window shows with panels, an exporter and time sources of packages."""
+    folder = tmp_path_factory.mktemp("packages")
+    names = ("counter", "build", "value", "paint", "refresh", "missing", "middle")
+    points = {"panels": {name: f"ext_panels:{name.upper()}" for name in names}}
+    install(folder, "ext", {"ext_panels.py": _PANELS, "ext_view.py": _VIEW}, points)
     points = {"exporters": {"count": "ext_count:COUNT"}}
-    install(tmp_path, "ext-count", {"ext_count.py": _EXPORTER}, points)
+    install(folder, "ext-count", {"ext_count.py": _EXPORTER}, points)
+    for name, limit in (("never", "1e9"), ("once", "0"), ("later", "20")):
+        module = _SOURCE.replace("LIMIT", limit).replace("slow", name)
+        points = {"time_sources": {name: f"{name}:SLOW"}}
+        install(folder, f"ext-{name}", {f"{name}.py": module}, points)
+    done = python_with(folder, "-c", _LOOK)
+    assert done.returncode == 0, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
 
-    said = seen(tmp_path, _EXPORT)
 
-    assert said["done"] == [False, False, True, True]
+def test_that_a_panel_of_a_package_shows_the_session_in_the_tray(
+    seen: dict[str, Any],
+) -> None:
+    assert seen["counter"] == seen["frames"] != "0 frames"
+    assert "✔ counter, ext 1.0" in seen["list"]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("build", "ValueError: <img src='/dev/zero'>xxx"),
+        ("value", "TypeError: "),
+        ("paint", "IndexError: list index out of range."),
+        ("refresh", "AttributeError: 'SessionBridge' object has no attribute 'no_such'"),
+        ("missing", "ModuleNotFoundError: No module named 'ext_missing'."),
+    ],
+)
+def test_that_a_panel_that_fails_shows_the_reason_in_its_place(
+    seen: dict[str, Any], name: str, reason: str
+) -> None:
+    assert seen[name].startswith(f"The panel “{name}” of ext 1.0 does not work: {reason}")
+    assert len(seen[name]) < 400
+    assert f"✖ {name}, ext 1.0" in seen["list"]
+
+
+def test_that_a_panel_that_does_not_load_is_named_in_a_notice(seen: dict[str, Any]) -> None:
+    assert "middle" not in seen["panels"]
+    assert seen["first"] == (
+        "The panel “middle” of ext 1.0 does not work: it has no area, and the middle of the "
+        "window is taken."
+    )
+    assert seen["last"].startswith("6 problems with extensions. The panel “missing” of ext")
+
+
+def test_that_a_time_source_that_fails_is_named_and_the_window_goes_on(
+    seen: dict[str, Any],
+) -> None:
+    assert seen["sources"]["never"] == ["Slow", ""]
+    for name, source in (("once", "ManualTimeSource"), ("later", "Slow")):
+        reason = (
+            f"The time source “{name}” of ext-{name} 1.0 does not work: RuntimeError: no more time."
+        )
+        assert seen["sources"][name][0] == source
+        assert reason in seen["sources"][name][1]
+
+
+def test_that_an_exporter_that_fails_is_named_in_the_dialog_which_stays(
+    seen: dict[str, Any],
+) -> None:
+    assert seen["exported"] == [False, False, True, True]
     reason = "The exporter “count” of ext-count 1.0 does not work: AttributeError: 'FrameTimes'"
-    assert said["problem"].startswith(reason)
+    assert seen["problem"].startswith(reason)
