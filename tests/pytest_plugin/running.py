@@ -23,11 +23,14 @@ PROJECT: Final = Path(__file__).parents[2]
 #: Nothing takes so long unless it hangs; the machine may be busy.
 _PATIENCE_S: Final = 100
 
-#: Becomes a new process with each line it reads. Pytest and its own plugins have been imported, and
-#: no run looks for garbage in them: that is over two thirds of what most runs take.
+#: Becomes a new process with each line it reads. Pytest and its own plugins have been imported, as
+#: has what virtual time and most tests import, and no run looks for garbage in them: that is over
+#: four fifths of what most runs take.
 _FORKING: Final = """
 import gc, importlib, json, os, sys, threading
-import pytest
+import asyncio, concurrent.futures.thread, ctypes, msgspec, pdb, pytest, queue
+import inspector.probe.adapters.asyncio, inspector.probe.adapters.python_time
+import inspector.probe.adapters.qt, inspector.probe.sampler, inspector.probe.waits
 from _pytest.config import default_plugins
 
 for each in default_plugins:
