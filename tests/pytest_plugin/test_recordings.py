@@ -15,7 +15,7 @@ from inspector.sessions.sources.time_sources import is_of_waiting_loop, source_t
 from tests.pytest_plugin.running import run_source
 
 SOURCE = """
-    import asyncio, pytest
+    import asyncio, time, pytest
 
     @pytest.mark.timeline(autojump=True)
     def test_passing():
@@ -32,35 +32,53 @@ SOURCE = """
 
     def test_unmarked():
         asyncio.run(asyncio.sleep(0))
+
+    @pytest.mark.timeline(hold=True)
+    def test_held(timeline):
+        async def work():
+            await asyncio.sleep(1)
+            time.sleep(5)
+
+        async def main():
+            asyncio.get_running_loop().call_later(2, print)
+            task = asyncio.create_task(work())
+            await timeline.advance(7)
+            await task
+
+        asyncio.run(main())
 """
 
 
-@pytest.mark.parametrize(
-    ("kept", "tests"),
-    [
-        ("on", {"failing", "passing", "unmarked"}),
-        ("retain-on-failure", {"failing"}),
-        ("off", set()),
-    ],
-)
-def test_that_recordings_of_tests_are_left_as_asked(
-    tmp_path: Path, kept: str, tests: set[str]
-) -> None:
-    outcome = run_source(tmp_path, SOURCE, f"--timeline={kept}", "--timeline-folder=left")
+def run_leaving(folder: Path, kept: str) -> Path:
+    """Run the tests; return the folder of recordings that are left."""
+    outcome = run_source(folder, SOURCE, f"--timeline={kept}", "--timeline-folder=left")
 
-    assert outcome.counts == {"failed": 1, "passed": 2}, outcome.output
-    left = {path.name for path in (tmp_path / "left").glob("*")}
-    assert left == {
+    assert outcome.counts == {"failed": 1, "passed": 3}, outcome.output
+    return folder / "left"
+
+
+@pytest.fixture(scope="module")
+def left(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder where each test has left a recording."""
+    return run_leaving(tmp_path_factory.mktemp("left"), "on")
+
+
+def assert_are_of(left: Path, tests: set[str]) -> None:
+    assert {path.name for path in left.glob("*")} == {
         f"test_it.py-test_{name}{suffix}" for name in tests for suffix in (".tlrec", ".page.html")
     }
 
 
-def test_that_a_recording_has_the_firings_of_the_test_at_their_virtual_times(
-    tmp_path: Path,
+@pytest.mark.parametrize(("kept", "tests"), [("retain-on-failure", {"failing"}), ("off", set())])
+def test_that_recordings_of_tests_are_left_as_asked(
+    tmp_path: Path, left: Path, kept: str, tests: set[str]
 ) -> None:
-    run_source(tmp_path, SOURCE, "--timeline=on", "--timeline-folder=left")
+    assert_are_of(run_leaving(tmp_path, kept), tests)
+    assert_are_of(left, {"failing", "held", "passing", "unmarked"})
 
-    session = RecordedSession(tmp_path / "left" / "test_it.py-test_passing.tlrec")
+
+def test_that_a_recording_has_the_firings_of_the_test_at_their_virtual_times(left: Path) -> None:
+    session = RecordedSession(left / "test_it.py-test_passing.tlrec")
     try:
         timers = session.timeline.timers
         labels = [timers.row(number).label for number in timers.ids()]
@@ -71,31 +89,8 @@ def test_that_a_recording_has_the_firings_of_the_test_at_their_virtual_times(
     assert all("sleep" in label for label in labels)
 
 
-def test_that_time_runs_in_a_recording_as_it_did_for_the_test(tmp_path: Path) -> None:
-    run_source(
-        tmp_path,
-        """
-        import asyncio, time, pytest
-
-        @pytest.mark.timeline(hold=True)
-        def test_it(timeline):
-            async def work():
-                await asyncio.sleep(1)
-                time.sleep(5)
-
-            async def main():
-                asyncio.get_running_loop().call_later(2, print)
-                task = asyncio.create_task(work())
-                await timeline.advance(7)
-                await task
-
-            asyncio.run(main())
-        """,
-        "--timeline=on",
-        "--timeline-folder=left",
-    )
-
-    session = RecordedSession(tmp_path / "left" / "test_it.py-test_it.tlrec")
+def test_that_time_runs_in_a_recording_as_it_did_for_the_test(left: Path) -> None:
+    session = RecordedSession(left / "test_it.py-test_held.tlrec")
     try:
         history = session.history
         within = history.state_at(history.first_ns + 2 * 10**9)
@@ -108,7 +103,7 @@ def test_that_time_runs_in_a_recording_as_it_did_for_the_test(tmp_path: Path) ->
     assert late.keys() == {"print"}
     assert late["print"].lateness.late_ns // 10**6 == 4_000
     assert late["print"].lateness.cause is Cause.BLOCKING_CALL
-    page = (tmp_path / "left" / "test_it.py-test_it.page.html").read_text()
+    page = (left / "test_it.py-test_held.page.html").read_text()
     assert page.startswith("<!doctype html>")
     assert source_text(str(meta["source"])) == "virtual time"
     assert is_of_waiting_loop(meta)

@@ -98,7 +98,7 @@ def test_that_a_test_of_twisted_does_not_wait_for_itself(tmp_path: Path) -> None
 
 def test_that_a_loop_that_does_not_run_is_not_said_to_be_blocked(tmp_path: Path) -> None:
     source = SOURCE.replace("import asyncio,", "import PySide6.QtCore, asyncio,")
-    run_source(tmp_path, source, "--timeline=on", "--timeline-folder=left")
+    run_source(tmp_path, source, "--timeline=on", "--timeline-folder=left", "-k", "dozing")
 
     session = RecordedSession(tmp_path / "left" / "test_it.py-test_dozing.tlrec")
     try:

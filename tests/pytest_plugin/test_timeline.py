@@ -360,7 +360,11 @@ def test_that_loops_which_only_read_the_time_end(tmp_path: Path) -> None:
         thread.join(6)
         assert not thread.is_alive()
 
-    def test_what_is_due_meanwhile(timeline):
+    @pytest.fixture
+    def sooner(monkeypatch):
+        monkeypatch.setattr("inspector.pytest_plugin.run.MOST_READINGS", 1_000)
+
+    def test_what_is_due_meanwhile(timeline, sooner):
         began = time.monotonic()
         thread = threading.Thread(target=sleep, args=(0.0105,), daemon=True)
         thread.start()
@@ -369,7 +373,7 @@ def test_that_loops_which_only_read_the_time_end(tmp_path: Path) -> None:
         assert time.monotonic() - began < 0.012
         thread.join()
 
-    def test_tasks(timeline):
+    def test_tasks(timeline, sooner):
         async def main():
             seen = []
             asyncio.get_running_loop().call_later(3, seen.append, 1)
