@@ -62,7 +62,7 @@ def kind_id(kind: int) -> str:
 @cache
 def world() -> list[RawEvent]:
     """The events of a scene that has clocks, timers, schedulers and machines."""
-    log = scene_log("1", 1)
+    log = scene_log("1", 0.25)
     WORLD_STRINGS.extend(log.strings)
     return log.slice(log.first, log.end)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from time import sleep
+from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
@@ -17,6 +18,9 @@ from inspector.sessions.runs.virtual import run_virtual
 from inspector.sessions.scene import find_scene
 from inspector.timebase import NS_PER_SECOND
 from inspector.vocabulary import RawEvent
+
+if TYPE_CHECKING:
+    from inspector.events.recording import RecordingWriter
 
 _STEP_NS = NS_PER_SECOND // 60
 
@@ -103,6 +107,13 @@ def record(log: EventLog, path: Path, *, portion: int = 10**9) -> Path:
         file.commit()
     file.finish()
     return path
+
+
+def wait_for_commit(recorder: RecordingWriter) -> None:
+    """Wait until all that was handed over is in the file, or the recording has ended."""
+    while recorder.committed < recorder.events and not recorder.problem:
+        # The thread that writes needs the interpreter.
+        sleep(0.000_2)
 
 
 def events_of(log: EventLog) -> list[RawEvent]:

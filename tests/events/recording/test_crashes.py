@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
+import os
 import random
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -32,7 +31,7 @@ from inspector.events.recording.writing.file import RecordingFile, RecordingInfo
 from inspector.events.timeline import Timeline
 from inspector.sessions.frame_files import read_frame_file
 from inspector.vocabulary import MARK, Numbers
-from tests.events.recording.recorded_worlds import record, scene_log
+from tests.events.recording.recorded_worlds import record, scene_log, wait_for_commit
 from tests.fuzz import rounds
 
 _ROOT = Path(__file__).parents[3]
@@ -41,20 +40,19 @@ _slow = settings(
     max_examples=PLACES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
-#: Records marks and dies at the n-th line of the recording package that it comes to.
-_DIES_AT_LINE = """
+_forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+
+#: For each path and number: records marks there in a process of its own, which dies at that line
+#: of the recording package, of those that it comes to; prints the path and what was committed.
+_DIE_AT_LINES = """
 import os, signal, sys, threading, time
 from pathlib import Path
 from inspector.events.log import EventLog
 from inspector.events.recording import RecordingWriter
 from inspector.events.recording.writing import file, writer
-from inspector.events.recording.writing.file import RecordingInfo, RecordingFile
-from inspector.events.timeline import Timeline
-from inspector.sessions.frame_files import read_frame_file
-from inspector.vocabulary import MARK, RawEvent
+from inspector.vocabulary import MARK
 writer.COMMIT_NS = 0
 file.KEYFRAME_EVERY = file.KEYFRAME_AT_MOST = 300
-left = int(sys.argv[2])
 def trace(frame, event, _argument):
     global left
     if "recording" not in frame.f_code.co_filename:
@@ -63,18 +61,26 @@ def trace(frame, event, _argument):
     if not left:
         os.kill(os.getpid(), signal.SIGKILL)
     return trace
-threading.settrace(trace)
-log = EventLog()
-recorder = RecordingWriter(Path(sys.argv[1]), log)
-recorder.start()
-for number in range(2_000):
-    log.append((number, MARK, 0, log.intern(f"mark {number}"), number))
-    if number % 100 == 99:
-        recorder.pump(at_once=True)
-        while recorder.committed <= number:
-            time.sleep(0.001)
-        print(recorder.committed, flush=True)
-recorder.stop()
+def record(path):
+    threading.settrace(trace)
+    log = EventLog()
+    recorder = RecordingWriter(path, log)
+    recorder.start()
+    for number in range(2_000):
+        log.append((number, MARK, 0, log.intern(f"mark {number}"), number))
+        if number % 100 == 99:
+            recorder.pump(at_once=True)
+            while recorder.committed <= number:
+                time.sleep(0.001)
+            print(path, recorder.committed, flush=True)
+    recorder.stop()
+for path, left in zip(map(Path, sys.argv[1::2]), map(int, sys.argv[2::2])):
+    child = os.fork()
+    if not child:
+        record(path)
+        os._exit(0)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert status in (0, -signal.SIGKILL), status
 """
 
 
@@ -164,17 +170,20 @@ def test_that_any_page_overwritten_opens_or_is_refused(
     look_through(path, log)
 
 
+@_forks
 def test_that_a_program_killed_at_any_line_leaves_what_was_committed(tmp_path: Path) -> None:
     chance = random.Random(21)
-    reached = set()
-    for turn in range(max(6, PLACES // 5)):
-        path = tmp_path / f"{turn}" / "a.tlrec"
+    paths = [tmp_path / f"{turn}" / "a.tlrec" for turn in range(max(6, PLACES // 5))]
+    arguments = [sys.executable, "-c", _DIE_AT_LINES]
+    for path in paths:
         path.parent.mkdir()
-        line = chance.randrange(100, 25_000)
-        arguments = [sys.executable, "-c", _DIES_AT_LINE, str(path), str(line)]
-        child = subprocess.run(arguments, cwd=_ROOT, capture_output=True, text=True, check=False)
-        assert child.returncode in (0, -signal.SIGKILL), child.stderr
-        told = [int(each) for each in child.stdout.split()]
+        arguments += [str(path), str(chance.randrange(100, 25_000))]
+    done = subprocess.run(arguments, cwd=_ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    reached = set()
+    for path in paths:
+        rows = [line.rpartition(" ") for line in done.stdout.splitlines()]
+        told = [int(count) for name, _, count in rows if name == str(path)]
         if not path.exists():
             assert not told
             continue
@@ -212,8 +221,7 @@ def test_that_a_disk_that_fills_up_ends_the_recording_with_what_was_committed(
         log.append((number * 977, MARK, 0, log.intern(f"mark {number}"), number * 31))
         if number % 1_000 == 0:
             recorder.pump(at_once=True)
-            while recorder.committed < recorder.events and not recorder.problem:
-                pass
+            wait_for_commit(recorder)
             committed = recorder.committed
         if recorder.problem:
             break
@@ -308,8 +316,7 @@ def test_that_a_file_that_is_taken_away_while_it_is_written_is_told(
     recorder.start()
     log.append((1, MARK, 0, log.intern("here"), 0))
     recorder.pump(at_once=True)
-    while not recorder.committed:
-        pass
+    wait_for_commit(recorder)
     match harm:
         case "removed":
             path.unlink()
@@ -330,40 +337,33 @@ def test_that_a_file_that_is_taken_away_while_it_is_written_is_told(
         assert open_recording(elsewhere).events(0, 1) == log.slice(0, 1)
 
 
+@_forks
 def test_that_a_recording_in_a_read_only_folder_can_be_opened(tmp_path: Path) -> None:
     path = tmp_path / "a.tlrec"
-    line = [sys.executable, "-c", _DIES_AT_LINE, str(path), "9000"]
-    subprocess.run(line, cwd=_ROOT, capture_output=True, check=False)
-    for each in tmp_path.iterdir():
-        each.chmod(0o400)
-    tmp_path.chmod(0o500)
-    opens = f"""
-from pathlib import Path
-from typing import Any
+    # What lets the super-user write everywhere is given up.
+    opens = """
+import ctypes
 from inspector.events.recording import Annotation, RecordingError, annotate, open_recording
-path = Path({str(path)!r})
+for capability in (1, 2):
+    ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)
+for each in path.parent.iterdir():
+    each.chmod(0o400)
+path.parent.chmod(0o500)
 print(open_recording(path).end)
 try:
     annotate(path, Annotation("note", 1))
 except RecordingError as error:
     print(error)
 """
+    arguments = [sys.executable, "-c", _DIE_AT_LINES + opens, str(path), "9000"]
     try:
-        arguments = [sys.executable, "-c", opens]
-        found = subprocess.run(
-            arguments, cwd=_ROOT, capture_output=True, text=True, check=True, preexec_fn=_be_nobody
-        )
+        done = subprocess.run(arguments, cwd=_ROOT, capture_output=True, text=True, check=True)
     finally:
         tmp_path.chmod(0o700)
-    count, said = found.stdout.splitlines()
+    *told, count, said = done.stdout.splitlines()
+    assert told
     assert int(count) > 0
     assert "cannot be annotated" in said
-
-
-def _be_nobody() -> None:
-    """Give up what lets the super-user write everywhere."""
-    for capability in (1, 2):
-        ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)
 
 
 def test_that_a_recording_that_is_no_recording_inside_is_refused(tmp_path: Path) -> None:

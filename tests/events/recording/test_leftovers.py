@@ -17,7 +17,7 @@ from inspector.events.recording import RecordingError, RecordingWriter, open_rec
 from inspector.events.recording.annotations import Annotation, annotate
 from inspector.events.recording.writing import writer
 from inspector.vocabulary import MARK
-from tests.events.recording.recorded_worlds import record
+from tests.events.recording.recorded_worlds import record, wait_for_commit
 
 
 def marks(count: int) -> EventLog:
@@ -106,8 +106,7 @@ def unfinished(folder: Path) -> Path:
     log = marks(50)
     recorder = RecordingWriter(running, log)
     recorder.start()
-    while recorder.committed < 50:
-        pass
+    wait_for_commit(recorder)
     path = folder / "a.tlrec"
     for suffix in ("", "-wal"):
         shutil.copyfile(f"{running}{suffix}", f"{path}{suffix}")

@@ -20,13 +20,15 @@ from inspector.events.recording import (
     open_recording,
 )
 from inspector.events.recording.reading import private_copy
+from inspector.events.recording.writing import file as file_module
 from inspector.events.recording.writing.file import RecordingFile
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import MARK, RawEvent
+from tests.events.recording.recorded_worlds import wait_for_commit
 
 _ROOT = Path(__file__).parents[3]
 
-#: Writes marks for as long as somebody asks for more, a commit at a time.
+#: Writes marks for as long as somebody asks for more, a commit at a time; a path begins a file.
 _CHILD = """
 import sys
 from pathlib import Path
@@ -36,10 +38,12 @@ from inspector.events.timeline import Timeline
 from inspector.vocabulary import MARK
 # Pages move to the file after a few commits, not hundreds.
 writing._CHECKPOINT_PAGES = 8
-file = writing.RecordingFile(Path(sys.argv[1]), RecordingInfo(), Timeline([""]), 0)
-file.add_strings([""])
-number = 0
-for line in sys.stdin:
+for line in map(str.strip, sys.stdin):
+    if not line.isdigit():
+        file = writing.RecordingFile(Path(line), RecordingInfo(), Timeline([""]), 0)
+        file.add_strings([""])
+        number = 0
+        continue
     for _ in range(int(line)):
         events = [(n, MARK, n * 7919 % 2**40, 0, n * 31) for n in range(number, number + 400)]
         file.add(events)
@@ -52,14 +56,19 @@ for line in sys.stdin:
 class OtherProgram:
     """A program that records a given amount."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _CHILD, str(path)],
+            [sys.executable, "-c", _CHILD],
             cwd=_ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
+
+    def begin(self, path: Path) -> None:
+        """Let it begin another recording."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{path}\n")
 
     def record(self, commits: int) -> int:
         """Let it record; returns how many events it has committed in all."""
@@ -73,9 +82,9 @@ class OtherProgram:
         self._process.communicate()
 
 
-@pytest.fixture
-def other_program(tmp_path: Path) -> Iterator[OtherProgram]:
-    program = OtherProgram(tmp_path / "a.tlrec")
+@pytest.fixture(scope="module")
+def other_program() -> Iterator[OtherProgram]:
+    program = OtherProgram()
     yield program
     program.end()
 
@@ -99,7 +108,10 @@ def test_that_a_copy_made_while_another_program_records_is_whole(
     times: int,
 ) -> None:
     path = tmp_path / "a.tlrec"
+    other_program.begin(path)
     committed = other_program.record(15)
+    # Nothing has changed for long when it is copied first.
+    os.utime(path, (0, 0))
     copied = 0
 
     def slowly(source: Path, target: Path) -> None:
@@ -107,7 +119,7 @@ def test_that_a_copy_made_while_another_program_records_is_whole(
         shutil.copyfile(source, target)
         if source.name.endswith(f"tlrec{suffix}") and copied < times:
             copied += 1
-            other_program.record(20)
+            other_program.record(6)
 
     monkeypatch.setattr(private_copy, "_copy_file", slowly)
     found = events_in(path)
@@ -164,40 +176,40 @@ def test_that_a_recording_whose_path_is_no_utf_8_is_read(
 
 
 def test_that_another_kind_of_database_is_known_by_what_lies_beside_it(tmp_path: Path) -> None:
-    path = tmp_path / "a.db"
-    killed = f"""
-import os, sqlite3
-c = sqlite3.connect({str(path)!r})
-c.execute("PRAGMA journal_mode = WAL")
-c.execute("CREATE TABLE mine (a)")
-c.execute("INSERT INTO mine VALUES (1)")
-c.commit()
-os.kill(os.getpid(), 9)
-"""  # noqa: S608 - the text of a program
-    subprocess.run([sys.executable, "-c", killed], check=False)
-    before = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
+    connection = sqlite3.connect(tmp_path / "open.db")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("CREATE TABLE mine (a)")
+    connection.execute("INSERT INTO mine VALUES (1)")
+    connection.commit()
+    path = as_a_crash_leaves_it(tmp_path / "open.db")
+    before = {each.name: each.read_bytes() for each in path.parent.iterdir()}
+    connection.close()
 
     with pytest.raises(RecordingError, match="is an SQLite file, but not a recording"):
         open_recording(path)
-    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
+    assert {each.name: each.read_bytes() for each in path.parent.iterdir()} == before
 
 
-def test_that_a_newer_version_is_known_by_what_lies_beside_it(tmp_path: Path) -> None:
-    path = tmp_path / "a.tlrec"
-    killed = f"""
-import os
-from pathlib import Path
-from inspector.events.recording import RecordingInfo
-from inspector.events.recording.writing import file
-from inspector.events.timeline import Timeline
-file.SCHEMA_VERSION = 7
-file.RecordingFile(Path({str(path)!r}), RecordingInfo(), Timeline([""]), 0).commit()
-os.kill(os.getpid(), 9)
-"""
-    subprocess.run([sys.executable, "-c", killed], check=False, cwd=_ROOT)
+def test_that_a_newer_version_is_known_by_what_lies_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_module, "SCHEMA_VERSION", 7)
+    file = RecordingFile(tmp_path / "open.tlrec", RecordingInfo(), Timeline([""]), 0)
+    file.commit()
+    path = as_a_crash_leaves_it(file.path)
+    file.finish()
 
     with pytest.raises(RecordingError, match=r"newer inspector \(version 7 of the file\)"):
         open_recording(path)
+
+
+def as_a_crash_leaves_it(path: Path) -> Path:
+    """Copy a database that is written, with what lies beside it; returns the copy."""
+    folder = path.parent / "left"
+    folder.mkdir()
+    for suffix in ("", "-wal", "-shm"):
+        shutil.copyfile(f"{path}{suffix}", folder / f"{path.name}{suffix}")
+    return folder / path.name
 
 
 def test_that_a_recording_is_ended_while_somebody_reads_it(tmp_path: Path) -> None:
@@ -206,8 +218,7 @@ def test_that_a_recording_is_ended_while_somebody_reads_it(tmp_path: Path) -> No
     log.append((1, MARK, 0, log.intern("here"), 0))
     recorder = RecordingWriter(path, log)
     recorder.start()
-    while recorder.committed < 1:
-        pass
+    wait_for_commit(recorder)
     reader = sqlite3.connect(path)
     reader.execute("BEGIN")
     assert reader.execute("SELECT count(*) FROM chunks").fetchone() == (1,)

@@ -37,7 +37,13 @@ from inspector.vocabulary import (
     NEVER,
     EventKind,
 )
-from tests.events.recording.recorded_worlds import described, folded, record, scene_log
+from tests.events.recording.recorded_worlds import (
+    described,
+    folded,
+    record,
+    scene_log,
+    wait_for_commit,
+)
 
 
 def query(path: Path, text: str) -> list[tuple[Any, ...]]:
@@ -81,8 +87,8 @@ def test_that_queued_events_are_committed_without_another_call(
     for number in range(1, 4):
         log.append((number, MARK, 0, 0, 0))
         recorder.pump()
-        while recorder.committed < number:
-            assert not recorder.problem
+        wait_for_commit(recorder)
+        assert not recorder.problem
         assert open_recording(tmp_path / "a.tlrec").end == number
     recorder.stop()
 
@@ -103,8 +109,8 @@ def test_that_little_waits_until_it_is_due_without_keeping_the_processor_busy(
     recorder._has_enough = Told()
     log.append((1, MARK, 0, 0, 0))
     recorder.start()
-    while recorder.committed < 1:
-        assert not recorder.problem
+    wait_for_commit(recorder)
+    assert not recorder.problem
     log.append((2, MARK, 0, 0, 0))
 
     recorder.pump()
@@ -140,8 +146,8 @@ def test_that_what_is_in_the_log_already_is_committed_without_a_call(tmp_path: P
 
     recorder.start()
 
-    while recorder.committed < 1:
-        assert not recorder.problem
+    wait_for_commit(recorder)
+    assert not recorder.problem
     assert open_recording(tmp_path / "a.tlrec").end == 1
     recorder.stop()
 
