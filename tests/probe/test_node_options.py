@@ -60,6 +60,8 @@ def test_that_no_probe_is_given_that_is_not_there(
         (["./run"], "#!/bin/sh\nnode --permission x.js\n", False),
         (["./run"], "#!/usr/bin/env bash\nnode --permission x.js\n", False),
         (["./run"], "#!/bin/sh\nnode x.js\n", True),
+        # once, though it names itself,
+        (["./run"], "#!/bin/sh\n# Usage: ./run\nnode x.js\n", True),
         (["sh", "run"], "node --permission x.js\n", False),
         (["/bin/sh", "-e", "run"], "node --permission x.js\n", False),
         (["bash", "other", "run"], "node --permission x.js\n", True),

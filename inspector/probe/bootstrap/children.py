@@ -175,9 +175,9 @@ def _words_of_scripts(words: Iterable[str], folder: Any) -> Iterator[str]:
 def _may_preload(command: Any, folder: Any) -> bool:
     """Whether Node finds the probe where a command line runs it, as far as that is known."""
     words = _words(command)
-    words += _words_of_scripts(words, folder)
     return os.path.exists(_PROBE_JS) and not any(
-        word in _RESTRICTING or os.path.basename(word) in _ELSEWHERE for word in words
+        word in _RESTRICTING or os.path.basename(word) in _ELSEWHERE
+        for word in (*words, *_words_of_scripts(words, folder))
     )
 
 
