@@ -24,7 +24,9 @@ from inspector.commands.transport import Hold
 from inspector.events.recording import open_recording
 from inspector.sessions.attached.doors.launch import Launch
 from inspector.sessions.hosted import HostedSession
+from inspector.sessions.runs import running_code
 from inspector.sessions.session import SessionPhase
+from tests.forked.python import WINDOW, python_with
 from tests.signalled import told_and_ended
 from tests.ui.shell import Shell
 from tests.ui.used_window import Lend
@@ -70,6 +72,8 @@ from threading import Thread
 from time import sleep
 from PySide6.QtCore import QMetaObject, Qt
 from inspector.window_loader import load_ui
+from inspector.sessions.runs import running_code
+running_code._LOOK_S = 0.01
 endless = load_ui("window.endless_code")
 endless._ALIVE_AFTER_S, endless._TOLD_AFTER_S = 0.05, 0.1
 make = endless.EndlessCode.__init__
@@ -91,6 +95,7 @@ sys.exit(load_ui("window.application").main(Path(sys.argv[1])))
 def _impatience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endless_code, "_ALIVE_AFTER_S", 0.05)
     monkeypatch.setattr(endless_code, "_TOLD_AFTER_S", 0.1)
+    monkeypatch.setattr(running_code, "_LOOK_S", 0.01)
 
 
 @contextmanager
@@ -301,7 +306,7 @@ def begin(tmp_path: Path, text: str) -> subprocess.Popen[str]:
         "PYTHONPATH": str(ROOT),
     }
     return subprocess.Popen(
-        [sys.executable, "-c", IN_A_PROCESS, str(scene)],
+        [*python_with(WINDOW), "-c", IN_A_PROCESS, str(scene)],
         env=environment,
         cwd=tmp_path,
         stdout=subprocess.PIPE,
@@ -343,9 +348,12 @@ def test_that_a_library_that_computes_is_told_on_the_terminal_and_ended_by_the_s
     tmp_path: Path,
 ) -> None:
     computing = """
+import os
 from hashlib import pbkdf2_hmac
+from pathlib import Path
 
 def build(stage):
+    Path("pid").write_text(str(os.getpid()))
     arguments = ("sha256", b"", b"", 2_000_000_000)
     stage.root.set_timeout(0.1, pbkdf2_hmac, *arguments, name="hang")
 """
@@ -354,7 +362,8 @@ def build(stage):
     try:
         told = next(line for line in process.stderr if "hang" in line)
         process.send_signal(signal.SIGTERM)
-        while has_handler(process.pid, signal.SIGTERM):
+        pid = int((tmp_path / "pid").read_text())
+        while has_handler(pid, signal.SIGTERM):
             assert process.poll() is None
 
         process.send_signal(signal.SIGTERM)
