@@ -178,7 +178,7 @@ def test_that_new_frames_are_in_view_after_a_refresh(plot: FramePlot) -> None:
 
 
 def test_that_a_spike_in_the_newest_frame_is_marked_with_its_value(plot: FramePlot) -> None:
-    timeline = usual_timeline(500_000)
+    timeline = usual_timeline(100_000)
     plot.set_timeline(timeline)
     plot.view.fit()
     plot.grab()

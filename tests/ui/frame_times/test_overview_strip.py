@@ -52,21 +52,21 @@ def test_that_new_frames_are_added_without_drawing_the_rest(strip: OverviewStrip
     strip.set_visible(0, 1)
     drawn = strip.picture.columns_drawn
 
-    for _ in range(500):
+    for _ in range(200):
         add_frame(timeline.frames)
         series.read_new_frames()
         strip.set_visible(0, 1)
 
     assert strip.picture.full_redraws == 1
-    assert strip.picture.columns_drawn - drawn <= 4 * 500
+    assert strip.picture.columns_drawn - drawn <= 4 * 200
 
 
 def test_that_everything_is_drawn_again_only_now_and_then(strip: OverviewStrip) -> None:
-    timeline = usual_timeline(600)
+    timeline = usual_timeline(300)
     series = FrameSeries(timeline.frames)
     strip.set_series(series)
 
-    for _ in range(1_200):
+    for _ in range(600):
         add_frame(timeline.frames)
         series.read_new_frames()
         strip.set_visible(0, 1)

@@ -191,7 +191,7 @@ def test_that_a_ruler_that_follows_looks_as_if_painted_anew(
     view.zoom(zoom)
     (left, width), moments = ruler._strip(), 150
     strip = QRect(left, 0, width, ruler.height())
-    for _ in range(moments):
+    for moment in range(moments):
         add_frame(timeline.frames)
         add_frame(timeline.frames)
         timeline.set_present(timeline.frames.at_ns[-1])
@@ -199,6 +199,8 @@ def test_that_a_ruler_that_follows_looks_as_if_painted_anew(
 
         image = ruler.grab(strip).toImage()
 
+        if moment % 3:
+            continue
         anew = Ruler(theme, view)
         anew.resize(ruler.size())
         assert image == anew.grab(strip).toImage()

@@ -218,8 +218,7 @@ def test_that_a_pdf_has_its_page_its_date_and_its_fonts() -> None:
     assert document[int(end[1]) :].startswith(b"xref")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("stacked", [False, True])
+@pytest.mark.parametrize(("theme", "stacked"), [("light", False), ("dark", True)])
 def test_that_the_svg_shows_the_same_picture(theme: ThemeName, *, stacked: bool) -> None:
     picture = graph(theme, stacked=stacked)
     load_fonts()

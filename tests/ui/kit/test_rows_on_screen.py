@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.vocabulary import MARK
+from tests.fuzz import rounds
 from tests.ui.world import PlayedSession
 from ui.events.panel import EventListPanel
 from ui.kit.table.columns import Column, ColumnEnum
@@ -166,7 +167,7 @@ def test_that_a_row_that_changed_is_painted_although_it_is_scrolled_at_once(tabl
     assert is_true(table.view)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", rounds(20))
 def test_that_the_screen_is_true_after_anything(table: Table, seed: int) -> None:
     chance = random.Random(seed)
     for _ in range(25):

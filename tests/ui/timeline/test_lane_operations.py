@@ -14,6 +14,7 @@ from inspector.analysis.lanes.lanes import LaneKind
 from inspector.clocks import Clock
 from inspector.events.log import BYTES_PER_EVENT
 from inspector.vocabulary import MARK, MemberKind
+from tests.fuzz import rounds
 from tests.ui.members_world import MS, MembersSession
 from ui.frame_spans.panel import FrameSpansPanel
 from ui.kit.theme import Theme
@@ -193,7 +194,7 @@ class Player:
         return QPointF(x, self.chance.uniform(0, widget.height()))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", rounds(6))
 def test_that_nothing_breaks_whatever_is_done(
     qtbot: QtBot, bridge: SessionBridge, seed: int
 ) -> None:
