@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from inspector.exit_codes import ExitCode
+from tests.forked.python import WINDOW, python_with
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are read from /proc")
@@ -59,10 +60,11 @@ _CLOSE, _SAY = "window.close()", r'import os; os.write(1, b"seen\n")'
 class _Inspector:
     """The command ``attach`` with a window, in a process of its own."""
 
-    def __init__(self, folder: Path, then: str, *arguments: str) -> None:
+    def __init__(self, folder: Path, then: str, *arguments: str, is_forked: bool) -> None:
+        python = python_with(WINDOW) if is_forked else [sys.executable]
         folders = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _WINDOW.replace("{then}", then), "attach", *arguments],
+            [*python, "-c", _WINDOW.replace("{then}", then), "attach", *arguments],
             cwd=ROOT,
             env={
                 **os.environ,
@@ -95,16 +97,16 @@ class _Started:
         self.pids: list[int] = []
         self._processes: list[subprocess.Popen[str]] = []
 
-    def inspector(self, then: str, *arguments: str) -> _Inspector:
-        found = _Inspector(self._folder, then, *arguments)
+    def inspector(self, then: str, *arguments: str, is_forked: bool = True) -> _Inspector:
+        found = _Inspector(self._folder, then, *arguments, is_forked=is_forked)
         self._processes.append(found.process)
         return found
 
-    def launching(self, then: str) -> tuple[_Inspector, int]:
+    def launching(self, then: str, *, is_forked: bool = True) -> tuple[_Inspector, int]:
         """Return an inspector that launches a program, and the number of that."""
         path = self._folder / "ticking.py"
         path.write_text(_PROGRAM, "utf-8")
-        inspector = self.inspector(then, sys.executable, str(path))
+        inspector = self.inspector(then, sys.executable, str(path), is_forked=is_forked)
         self.pids.append(int(inspector.line("up").split()[1]))
         return inspector, self.pids[-1]
 
@@ -174,7 +176,7 @@ def test_that_a_signal_ends_the_window_and_what_it_has_launched(
 
 
 def test_that_a_launched_program_outlives_a_window_that_is_killed(started: _Started) -> None:
-    inspector, pid = started.launching(_SAY)
+    inspector, pid = started.launching(_SAY, is_forked=False)
     inspector.line("seen")
 
     inspector.process.kill()

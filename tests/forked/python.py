@@ -27,11 +27,11 @@ COMMAND_LINE: Final = """
 import inspector.launcher, inspector.cli.export, inspector.cli.recordings, inspector.cli.run
 import inspector.sessions.replay.replay
 """
-#: All that a window needs that opens a scene.
+#: All that a window needs that opens a scene or a program.
 WINDOW: Final = """
 from inspector.window_loader import load_ui
 load_ui("window.application"), load_ui("window.completion")
-import inspector.sessions.hosted, inspector.sessions.scene
+import inspector.cli.attach, inspector.sessions.hosted, inspector.sessions.scene
 """
 _FOLDER = Path(__file__).parent
 _PROJECT = _FOLDER.parents[1]
