@@ -16,6 +16,7 @@ from inspector.errors import SceneError
 from inspector.exit_codes import ExitCode
 from inspector.sessions.scene import find_scene
 from tests.cli.answers import Run
+from tests.forked.python import COMMAND_LINE, python_with
 
 
 def test_that_help_shows_what_to_type_and_what_exit_codes_mean(run: Run) -> None:
@@ -128,7 +129,7 @@ def test_that_scenes_and_the_help_of_every_command_do_not_wait_for_numpy(tmp_pat
 def test_that_a_full_disk_is_said_in_a_sentence() -> None:
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "inspector", "scenes"],
+            [*python_with(COMMAND_LINE), "-m", "inspector", "scenes"],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
@@ -171,7 +172,10 @@ def test_that_an_unknown_option_opens_no_window(capsys: pytest.CaptureFixture[st
 
 def test_that_a_reader_who_leaves_early_is_no_error(tmp_path: Path) -> None:
     with subprocess.Popen(
-        [sys.executable, "-m", "inspector", "run", "2", "--seconds", "1", "--timers", "5000"],
+        [
+            *python_with(COMMAND_LINE),
+            *["-m", "inspector", "run", "2", "--frames", "1", "--timers", "5000"],
+        ],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[2])},
         stdout=subprocess.PIPE,

@@ -27,6 +27,7 @@ from inspector.sessions.attached.doors.launch import Launched
 from inspector.sessions.attached.link import ProbeServer
 from inspector.vocabulary import CLOCK_RATE, TIMER_FIRED
 from tests.cli.answers import Run
+from tests.forked.python import COMMAND_LINE, python_with
 from tests.interpreters import VERSIONS, interpreter
 from tests.javascript import chromium, node
 
@@ -465,7 +466,7 @@ def test_that_a_signal_ends_inspector_and_program_and_what_was_seen_is_written(
     # Under nohup, what is started here would ignore a SIGHUP.
     before = signal.signal(number, signal.SIG_DFL)
     watching = subprocess.Popen(
-        [sys.executable, "-m", "inspector", "attach", *options, *launched],
+        [*python_with(COMMAND_LINE), "-m", "inspector", "attach", *options, *launched],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from contextlib import closing
@@ -13,6 +14,7 @@ import pytest
 from inspector.events.recording import open_recording
 from inspector.exit_codes import ExitCode
 from tests.cli.answers import Run
+from tests.forked.python import COMMAND_LINE, python_with
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -61,7 +63,11 @@ def command(folder: Path, line: str) -> subprocess.CompletedProcess[bytes]:
     """Run a shell line with the command as ``$TI``."""
     return subprocess.run(
         ["/bin/sh", "-c", line],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "TI": f"{sys.executable} -m inspector"},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "TI": f"{shlex.join(python_with(COMMAND_LINE))} -m inspector",
+        },
         cwd=folder,
         capture_output=True,
         timeout=120,
@@ -135,9 +141,9 @@ def test_that_work_goes_on_and_is_judged_when_the_reader_has_gone(tmp_path: Path
 def test_that_what_is_said_on_errors_does_not_wait_for_the_end(tmp_path: Path) -> None:
     (tmp_path / "game.py").write_text("import sys\ndef build(stage):\n    sys.stdin.read()\n")
     (tmp_path / "frames.csv").write_text("frametime\nno number\n16\n")
-    line = [sys.executable, "-m", "inspector", "run", "game.py", "--frame-times", "frames.csv"]
+    line = ["-m", "inspector", "run", "game.py", "--frame-times", "frames.csv"]
     with subprocess.Popen(
-        line,
+        [*python_with(COMMAND_LINE), *line],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=tmp_path,

@@ -13,6 +13,7 @@ import pytest
 
 from inspector.exit_codes import ExitCode
 from tests.cli.answers import Run
+from tests.forked.python import COMMAND_LINE, python_with
 from tests.signalled import told_and_ended
 
 HEAD = "Application,MsBetweenPresents,GPU Power(W),file\n"
@@ -166,8 +167,9 @@ def test_that_damaged_values_are_null_and_told(run: Run, tmp_path: Path) -> None
 def test_that_a_signal_ends_a_query_without_end(tmp_path: Path, number: signal.Signals) -> None:
     write(tmp_path / "damaged.csv", "10,1,1", "no number,1,1")
     endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n"
+    python = python_with(COMMAND_LINE)
     process = subprocess.Popen(
-        [sys.executable, "-m", "inspector", "query", endless, str(tmp_path / "damaged.csv")],
+        [*python, "-m", "inspector", "query", endless, str(tmp_path / "damaged.csv")],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -23,6 +22,7 @@ from inspector.events.states import ClockState
 from inspector.exit_codes import ExitCode
 from inspector.testing import scene_file
 from tests.cli.answers import Run, rows
+from tests.forked.python import COMMAND_LINE, run_python
 
 FAILING = """
     def build(stage):
@@ -489,16 +489,8 @@ def test_that_a_run_that_is_terminated_closes_its_recording(tmp_path: Path) -> N
             stage.root.set_timeout(2, os.kill, os.getpid(), signal.SIGTERM)
         """,
     )
-    command = [sys.executable, "-m", "inspector", "run", "scene.py", "--seconds", "9"]
-    done = subprocess.run(
-        [*command, "--record", "a.tlrec"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    line = "-m inspector run scene.py --seconds 9 --record a.tlrec"
+    done = run_python(COMMAND_LINE, line.split(), os.environ, tmp_path)
 
     assert done.returncode == ExitCode.TERMINATED
     assert done.stderr == "timeline-inspector: Terminated.\n"

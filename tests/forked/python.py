@@ -24,8 +24,8 @@ from tests.forked import client
 
 #: What the command line needs for most of what it does, but no list that packages add to.
 COMMAND_LINE: Final = """
-import inspector.launcher, inspector.cli.export, inspector.cli.recordings, inspector.cli.run
-import inspector.sessions.replay.replay
+import inspector.cli.attach, inspector.cli.export, inspector.cli.recordings, inspector.cli.run
+import inspector.launcher, inspector.sessions.replay.replay
 """
 #: All that a window needs that opens a scene or a program.
 WINDOW: Final = """

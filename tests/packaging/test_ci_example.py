@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from inspector.exit_codes import ExitCode
 from inspector.resources import resource_path
+from tests.forked.python import COMMAND_LINE, python_with
 
 ROOT = Path(__file__).parents[2]
 GAME = """
@@ -41,7 +43,8 @@ def job(tmp_path: Path) -> Path:
         (tmp_path / version / "game.py").write_text(GAME.format(sleep_s=sleep_s))
     command = tmp_path / "bin" / "timeline-inspector"
     command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m inspector "$@"\n')
+    python = shlex.join(python_with(COMMAND_LINE))
+    command.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {python} -m inspector "$@"\n')
     command.chmod(0o755)
     return tmp_path
 
