@@ -203,6 +203,38 @@ def test_that_a_stretch_of_a_scene_ends_where_session_time_left_the_rest_out(mos
     assert block_text(block) == "blocked by crunch() 1.00 s (server.py:4)"
 
 
+@pytest.mark.parametrize("is_told", [True, False])
+@pytest.mark.parametrize("most", [1, 4_096])
+def test_that_a_stall_and_what_follows_it_are_told_as_session_time_saw_them(
+    most: int, *, is_told: bool
+) -> None:
+    program, store = Program(), LaneStore()
+    store.most_at_once = most
+    for number in range(50):
+        leaf = CRUNCH if number < 10 else LOAD
+        program.sample(
+            *(*STACK, leaf), until_ms=0, covers_ms=20, begins=not number, flags=SAW_FROM_HERE
+        )
+    read(program, store)
+    if is_told:
+        program.log.append((DUE_NS + 250 * MS, DELTA_CUT, 0, 750 * MS, 0))
+    for number in range(10):
+        program.sample(
+            *(*STACK, CRUNCH), until_ms=250, covers_ms=20, begins=not number, flags=SAW_FROM_HERE
+        )
+
+    found = read(program, store).blocks.within(LOOP, 0, 1 << 62)
+
+    assert found == blocks_of(program)
+    assert [when(each) for each in found] == [(0, 50), (50, 250), (250, 450)]
+    assert [each.took_ns // MS for each in found] == [200, 800, 200]
+    assert [each.culprit.place.function for each in found] == ["crunch", "load", "crunch"]
+    late = program.fire(250)
+    assert (late.cause, late.unknown_ns) == (Cause.TASK_STEP, 0)
+    assert late.main is not None
+    assert (late.main.ns, late.main.stack[-1]) == (200 * MS, LOAD)
+
+
 def test_that_what_is_over_costs_no_samples() -> None:
     program = Program()
     for turn in range(50):

@@ -9,10 +9,12 @@ from inspector.events.timeline import Timeline
 from inspector.vocabulary import (
     COLLECTED,
     COLLECTING_LINE_SHIFT,
+    DELTA_CUT,
     FRAME_BEGAN,
     FRAME_ENDED,
     SAW_AFTERWARDS,
     SAW_END,
+    SAW_FROM_HERE,
 )
 from tests.analysis.test_lateness import (
     CRUNCH,
@@ -68,6 +70,37 @@ def test_that_a_function_lies_in_its_caller_for_as_long_as_samples_have_seen_it(
         (2, 10, False),
     ]
     assert seen[1].site == "/srv/server.py:4"
+
+
+def test_that_a_stalled_frame_of_a_scene_has_all_that_was_seen_in_it() -> None:
+    program = began()
+    program.log.append((DUE_NS, FRAME_ENDED, LOOP, 0, 1_000 * MS))
+    for number in range(50):
+        leaf = CRUNCH if number < 10 else LOAD
+        program.sample(MAIN, leaf, until_ms=0, covers_ms=20, begins=not number, flags=SAW_FROM_HERE)
+    for event in ((FRAME_BEGAN, LOOP, 1, 250 * MS), (DELTA_CUT, LOOP, 750 * MS, 0)):
+        program.log.append((DUE_NS + 250 * MS, *event))
+    program.log.append((DUE_NS + 250 * MS, FRAME_ENDED, LOOP, 1_000 * MS, 100 * MS))
+    for number in range(5):
+        program.sample(
+            MAIN, CRUNCH, until_ms=250, covers_ms=20, begins=not number, flags=SAW_FROM_HERE
+        )
+    history = LogHistory(program.log)
+    timeline = history.state_before(history.end)
+
+    found = [
+        [
+            (each.label, each.began_ns // MS, each.took_ns // MS)
+            for each in sampled_spans(history, timeline, index, extent_of(history, timeline, index))
+            if each.depth
+        ]
+        for index in (0, 1)
+    ]
+
+    assert found == [
+        [("crunch() (server.py:4)", 0, 200), ("load() (server.py:20)", 200, 800)],
+        [("crunch() (server.py:4)", 0, 100)],
+    ]
 
 
 def test_that_what_is_told_of_the_end_lengthens_what_was_seen_last() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Final
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from inspector.analysis.lateness.attribution import BLOCKING, Cause, Culprit, attribute, own_places
 from inspector.analysis.lateness.late_calls import LateCall, late_firings, waiting_calls
@@ -70,26 +70,11 @@ class Blocks:
         self.version = 0  # Changes whenever the stretches change
         self._settled: defaultdict[int, list[Block]] = defaultdict(list)
         self._latest: dict[int, list[Block]] = {}
-        #: By loop: how many samples were attributed, and whether their last turn was over.
-        self._seen: dict[int, tuple[int, bool]] = {}
+        #: By loop: how many samples were attributed, whether their last turn was over, and how many
+        #: turns had been shortened.
+        self._seen: dict[int, tuple[int, bool, int]] = {}
         #: By loop: how many of the kept samples belong to settled turns.
         self._done: defaultdict[int, int] = defaultdict(int)
-        self._cuts: list[int] = []  # Instants before which session time left something out
-
-    def _on_delta_cut(self, at_ns: int, _subject: int, _cut_ns: int, _b: int) -> None:
-        self._cuts.append(at_ns)
-        for clock_id, latest in self._latest.items():
-            if latest and self.samples.by_clock[clock_id][-1].is_told_later:
-                latest[:] = map(self._without_left_out, latest)
-                self.version += 1
-
-    def _without_left_out(self, block: Block) -> Block:
-        """Return a stretch of a scene as it was in session time."""
-        place = bisect_right(self._cuts, block.begin_ns)
-        if place == len(self._cuts) or self._cuts[place] >= block.end_ns:
-            return block
-        left_out_ns = block.end_ns - self._cuts[place]
-        return structs.replace(block, end_ns=self._cuts[place], left_out_ns=left_out_ns)
 
     def within(self, clock_id: int, low_ns: float, high_ns: float) -> list[Block]:
         """Return the stretches of a loop that overlap a stretch of session time, in order.
@@ -126,7 +111,8 @@ class Blocks:
                 or last.is_told_later
                 or last.at_ns + AROUND_NS < read_ns
             )
-            if self._seen.get(clock_id) != (len(samples), is_over):
+            known = len(samples), is_over, self.samples.shortened[clock_id]
+            if self._seen.get(clock_id) != known:
                 turns = turns_of(samples, self._done[clock_id])
                 if is_over or self._has_grown(clock_id, turns[-1][0]):
                     path = path_at(clock_id, last.at_ns)
@@ -139,7 +125,7 @@ class Blocks:
     def _has_grown(self, clock_id: int, first: int) -> bool:
         """Return whether a lasting turn has grown enough for its cost to attribute it again."""
         samples = self.samples.by_clock[clock_id]
-        count, _ = self._seen.get(clock_id, (0, False))
+        count, *_ = self._seen.get(clock_id, (0,))
         if first >= count:
             return True
         grown_ns = samples[-1].at_ns - samples[count - 1].at_ns
@@ -177,7 +163,7 @@ class Blocks:
         spare = min(bisect_left(samples, first_ns - AROUND_NS, key=_at_ns), done)
         del samples[:spare]
         self._done[clock_id] -= spare
-        self._seen[clock_id] = len(samples), is_over
+        self._seen[clock_id] = len(samples), is_over, self.samples.shortened[clock_id]
 
     def _of_turn(
         self, clock_id: int, program: int, mine: Sequence[Sample], *, lasts: bool
@@ -219,8 +205,9 @@ class Blocks:
                 share.stack,
                 lasts and last_ns == end_ns,
                 starved_ns,
+                sum(each.left_out_ns for each in mine if first_ns < each.at_ns <= last_ns),
             )
-            found.append(self._without_left_out(block) if mine[-1].is_told_later else block)
+            found.append(block)
         return found
 
 

@@ -23,7 +23,7 @@ from inspector.events.frame_history import Frame
 from inspector.events.history import History
 from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS, format_duration
-from inspector.vocabulary import Phase
+from inspector.vocabulary import SAMPLED, SAW_FROM_HERE, Phase, SampleForm
 
 #: Shorter frames are not sampled.
 _LEAST_NS: Final = 10 * NS_PER_MS
@@ -97,9 +97,17 @@ def _samples_of(
     start, end = extent
     if frame.busy_ns < _LEAST_NS or end - start > _MOST_EVENTS:
         return None
-    if not any(event[1] in SAMPLE_KINDS for event in history.events(start, end)):
+    told = [event for event in history.events(start, end) if event[1] in SAMPLE_KINDS]
+    if not told:
         return None
-    samples = samples_around(history, frame.at_ns, frame.at_ns + frame.busy_ns)
+    next_ns, frames = None, timeline.frames
+    if frame.index + 1 < frames.end and any(
+        kind == SAMPLED and SampleForm.of(form).flags & SAW_FROM_HERE
+        for _, kind, _, _, form in told
+    ):
+        # Read no further, as the next frame of a scene shortens the samples of a stalled one.
+        next_ns = frames.began_ns(frame.index + 1)
+    samples = samples_around(history, frame.at_ns, frame.at_ns + frame.busy_ns, next_ns)
     clock_id = timeline.frames_of
     clocks = [clock_id] if clock_id in samples.by_clock else list(samples.by_clock)
     return (samples, clocks[0]) if len(clocks) == 1 else None

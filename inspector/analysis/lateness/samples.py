@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from inspector.events.handlers import handlers_of
 from inspector.events.history import History
@@ -38,6 +40,8 @@ _MOST_EVENTS: Final = 100_000
 #: The whole stack is sent once in this many samples.
 _WHOLE_EVERY: Final = 32
 
+_at_ns: Final = attrgetter("at_ns")
+_end_ns: Final = attrgetter("end_ns")
 _PLACE: Final = re.compile(r"(.*):(\d+) in (?:(async|generator) )?(.*)", re.DOTALL)
 
 
@@ -83,6 +87,8 @@ class Sample(Struct, frozen=True):
     name: str  # The task or callback that the loop was calling; empty for the loop's own frame
     kind: CallKind  # The kind of this call
     form: SampleForm  # What else was seen
+    # How much more it stood for than session time, which leaves most of a long stall out
+    left_out_ns: int = 0
 
     @property
     def begin_ns(self) -> int:
@@ -138,7 +144,11 @@ class Span(Struct, frozen=True):
 
 
 class Samples:
-    """Samples, collections and stops of all loops, in the order of their events."""
+    """Samples, collections and stops of all loops, in the order of their events.
+
+    The time of a scene stands still during a turn, and ``max_delta`` limits how much of it follows.
+    Once that is known, the samples of the turn share what session time saw of it.
+    """
 
     def __init__(self, strings: Sequence[str]) -> None:
         self.by_clock: defaultdict[int, list[Sample]] = defaultdict(list)
@@ -146,6 +156,7 @@ class Samples:
         # When processes were stopped, by the number of their program's clock
         self.stops: defaultdict[int, list[Span]] = defaultdict(list)
         self.strings = strings  # The string table of the events
+        self.shortened: defaultdict[int, int] = defaultdict(int)  # How many turns, by clock
         self._open: defaultdict[int, _Open] = defaultdict(_Open)
         self._steps = handlers_of(self)
 
@@ -184,7 +195,10 @@ class Samples:
         opened = self._open[clock_id]
         seen = SampleForm.of(form)
         if seen.flags & SAW_FROM_HERE:
-            opened.passed_ns = covers_ns + (opened.passed_ns if seen.number else 0)
+            if not seen.number:
+                self._shorten(clock_id, at_ns)
+                opened.began_ns, opened.passed_ns = at_ns, 0
+            opened.passed_ns += covers_ns
             at_ns += opened.passed_ns
         if seen.flags & SAW_EARLIER:
             ready_ns, earlier_ns = opened.times
@@ -195,6 +209,43 @@ class Samples:
         # A sample before the latest one is out of order, and dropped.
         if not mine or at_ns >= mine[-1].at_ns:
             mine.append(sample)
+
+    def _on_delta_cut(self, at_ns: int, _subject: int, _cut_ns: int, _b: int) -> None:
+        for clock_id in self._open:
+            self._shorten(clock_id, at_ns)
+
+    def _shorten(self, clock_id: int, end_ns: int) -> None:
+        """Let the last turn of a scene end by an instant, with each part of it shorter alike."""
+        opened = self._open[clock_id]
+        began_ns, passed_ns = opened.began_ns, opened.passed_ns
+        left_ns = max(end_ns - began_ns, 0)
+        if left_ns >= passed_ns:
+            return
+
+        def seen_at(at_ns: int) -> int:
+            return min(at_ns, began_ns + max(at_ns - began_ns, 0) * left_ns // passed_ns)
+
+        mine = self.by_clock[clock_id]
+        for place in range(bisect_right(mine, began_ns, key=_at_ns), len(mine)):
+            each = mine[place]
+            at_ns = seen_at(each.at_ns)
+            covers_ns = at_ns - seen_at(each.begin_ns)
+            mine[place] = structs.replace(
+                each,
+                at_ns=at_ns,
+                covers_ns=covers_ns,
+                executed_ns=each.executed_ns * left_ns // passed_ns,
+                ready_ns=each.ready_ns * left_ns // passed_ns,
+                other_ns=each.other_ns * left_ns // passed_ns,
+                left_out_ns=each.left_out_ns + each.covers_ns - covers_ns,
+            )
+        spans = self.collections[clock_id]
+        for place in range(bisect_right(spans, began_ns, key=_end_ns), len(spans)):
+            span = spans[place]
+            begin_ns, end_ns = seen_at(span.begin_ns), seen_at(span.end_ns)
+            spans[place] = structs.replace(span, begin_ns=begin_ns, end_ns=end_ns)
+        opened.passed_ns = left_ns
+        self.shortened[clock_id] += 1
 
     def _on_collected(self, at_ns: int, clock_id: int, took_ns: int, generation: int) -> None:
         if generation & COLLECTED_HERE:
@@ -209,7 +260,10 @@ class Samples:
 class _Open:
     """The sample of a loop that is being assembled from its events."""
 
-    __slots__ = ("expected", "kind", "name", "other", "other_ns", "passed_ns", "stack", "times")
+    __slots__ = (
+        *("began_ns", "expected", "kind", "name"),
+        *("other", "other_ns", "passed_ns", "stack", "times"),
+    )
 
     def __init__(self) -> None:
         self.stack: list[str] = []
@@ -218,8 +272,8 @@ class _Open:
         self.other = ""
         self.other_ns = 0
         self.times = (0, 0)
-        #: In a scene: the time for which the samples of the present turn stand so far.
-        self.passed_ns = 0
+        #: In a scene: the instant of the present turn, and for how long its samples stand so far.
+        self.began_ns = self.passed_ns = 0
         #: Number of the sample that can continue the stack; -1 if the stack is no longer known.
         self.expected = -1
 
@@ -246,11 +300,16 @@ class _Open:
         return found
 
 
-def samples_around(history: History, begin_ns: int, end_ns: int) -> Samples:
-    """Return the samples that stand for a span of session time, and some around it."""
+def samples_around(
+    history: History, begin_ns: int, end_ns: int, next_ns: int | None = None
+) -> Samples:
+    """Return the samples that stand for a span of session time, and some around it.
+
+    With ``next_ns``, only what was told before that instant.
+    """
     found = Samples(history.strings)
     start = history.cursor_at(begin_ns - AROUND_NS - _WHOLE_NS - 1)
-    end = history.cursor_at(end_ns + AROUND_NS)
+    end = history.cursor_at(end_ns + AROUND_NS if next_ns is None else next_ns - 1)
     start = max(start, history.first, end - _MOST_EVENTS)
     found.fold(history.events(start, end))
     return found
