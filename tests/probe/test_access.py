@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hmac
 import os
+import re
 import socket
 import stat
 import struct
@@ -350,7 +351,10 @@ def test_that_nothing_in_the_probe_can_run_what_it_receives() -> None:
     forbidden |= {"runpy", "code", "codeop", "cPickle", "ctypes"}
     # What the folder of the start loads has a fixed name, and runs before there is a link.
     for path in {*PROBE.rglob("*.py")} - {*(PROBE / "bootstrap").iterdir()}:
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        text = path.read_text("utf-8")
+        if forbidden.isdisjoint(re.findall(r"\w+", text)):
+            continue
+        for node in ast.walk(ast.parse(text)):
             names: set[str] = set()
             if isinstance(node, ast.Import):
                 names = {alias.name.partition(".")[0] for alias in node.names}
@@ -364,7 +368,10 @@ def test_that_nothing_in_the_probe_can_run_what_it_receives() -> None:
             assert not names & forbidden, f"{path.name}: {names & forbidden}"
 
 
-def test_that_a_client_who_asks_and_does_not_listen_takes_no_memory() -> None:
+def test_that_a_client_who_asks_and_does_not_listen_takes_no_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connection, "_MOST_QUEUED_BYTES", 1 << 17)
     with served() as opened:
         receiver = dialled(opened.address)
         receiver.reads = False
@@ -372,9 +379,9 @@ def test_that_a_client_who_asks_and_does_not_listen_takes_no_memory() -> None:
         receiver.sock.setblocking(True)
         receiver.sock.settimeout(0.3)
         with pytest.raises(TimeoutError):
-            receiver.sock.sendall(flood * 200_000)
+            receiver.sock.sendall(flood * 60_000)
 
-        assert queued_bytes(opened) < 2 << 20
+        assert queued_bytes(opened) < 2 << 17
         receiver.close()
 
 

@@ -283,7 +283,7 @@ def test_that_what_only_prepares_another_program_does_not_dial(python: str, tmp_
 
 _TWICE = """
 import os
-for _ in range(20):
+for _ in range(6):
     child = os.fork()
     if child == 0:
         grandchild = os.fork()

@@ -161,7 +161,7 @@ def test_that_without_columns_the_names_of_the_statement_count(version: str) -> 
 
 _COLLECTING = """
 import asyncio, gc
-kept = [[number] for number in range(300_000)]
+kept = [[number] for number in range(60_000)]
 def sweep():
     gc.collect()
 async def main():
@@ -169,7 +169,7 @@ async def main():
         await asyncio.sleep(0.01)
         sweep()
         gc.collect
-        more = [[number] for number in range(100_000)]
+        more = [[number] for number in range(30_000)]
 asyncio.run(main())
 """
 
@@ -197,7 +197,7 @@ def test_that_a_collection_whose_caller_cannot_be_told_is_told(collect: str) -> 
     code = (
         "import _thread, gc, sys, time\n"
         "gc.disable()\n"
-        "kept = [[number] for number in range(300_000)]\n"
+        "kept = [[number] for number in range(60_000)]\n"
         "while True:\n"
         f"    {collect}\n"
         "    time.sleep(0.02)\n"
@@ -243,7 +243,10 @@ def test_that_a_program_whose_turns_are_short_is_not_sampled() -> None:
 
 @on_linux
 def test_that_samples_of_which_events_are_missing_have_no_stack() -> None:
-    with attached(_BLOCKED) as (receiver, _):
+    with attached(_BLOCKED) as (receiver, process):
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
         receiver.wait_for(lambda: len(samples(receiver)) > 12)
     events = [event for event in receiver.events if event[1] in SAMPLE_KINDS]
     whole, torn = Samples(receiver.texts), Samples(receiver.texts)

@@ -287,7 +287,7 @@ from inspector.probe import tasks
 async def one():
     await asyncio.sleep(3600)
 async def main():
-    jobs = [asyncio.ensure_future(one()) for _ in range(10_000)]
+    jobs = [asyncio.ensure_future(one()) for _ in range(4_000)]
     await asyncio.sleep(0)
     program = Program("many")
     adapter = program.adapters["asyncio"] = AsyncioAdapter(program)
@@ -311,12 +311,12 @@ asyncio.run(main())
 """
 
 
-def test_that_ten_thousand_tasks_are_told_in_slices_of_four_milliseconds() -> None:
+def test_that_thousands_of_tasks_are_told_in_slices_of_four_milliseconds() -> None:
     done = subprocess.run(
         [sys.executable, "-c", _READ], capture_output=True, check=True, text=True, cwd=PROJECT
     )
     slices, long_ns, count = map(int, done.stdout.split())
-    assert count == 10_001
+    assert count == 4_001
     assert slices > 10
     # Of processor time; the longest may have collected the garbage of all these tasks.
     assert long_ns < 4 * MS
