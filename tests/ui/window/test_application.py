@@ -22,7 +22,8 @@ from inspector.events.recording import open_recording
 from inspector.exit_codes import ExitCode
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import scene_file
-from tests.ui.shell import open_shell
+from tests.forked.python import WINDOW, run_python
+from tests.ui.used_window import Lend
 from ui.window.process import FaultReporter, Interrupts
 from ui.window.settings import SettingsFile
 
@@ -108,6 +109,7 @@ sys.exit(application.main())
 
 AFTER_OTHER_SCENES = """
 import gc, sys
+gc.unfreeze()
 from PySide6.QtCore import QTimer
 from inspector.window_loader import load_ui
 from inspector.resources import resource_path
@@ -142,17 +144,17 @@ sys.exit(application.main())
 """
 
 
+def environment(home: Path) -> dict[str, str]:
+    """Return that of a program without a display."""
+    folders = {"XDG_CONFIG_HOME": str(home), "PYTHONPATH": str(ROOT)}
+    return {**os.environ, "QT_QPA_PLATFORM": "offscreen", **folders}
+
+
 def run(code: str, home: Path) -> subprocess.CompletedProcess[str]:
     """Run Python code in a separate process, without a display."""
-    environment = {
-        **os.environ,
-        "QT_QPA_PLATFORM": "offscreen",
-        "XDG_CONFIG_HOME": str(home),
-        "PYTHONPATH": str(ROOT),
-    }
     return subprocess.run(
         [sys.executable, "-c", code],
-        env=environment,
+        env=environment(home),
         cwd=home,
         capture_output=True,
         text=True,
@@ -192,7 +194,7 @@ def test_that_pyside_reads_the_modules_of_users_and_not_those_of_the_window(
 def test_that_garbage_is_sought_when_another_session_is_shown_but_not_in_what_stays(
     tmp_path: Path,
 ) -> None:
-    done = run(AFTER_OTHER_SCENES, tmp_path)
+    done = run_python(WINDOW, ["-c", AFTER_OTHER_SCENES], environment(tmp_path), tmp_path)
 
     built, logs, thresholds = done.stdout.splitlines()
     assert built == "False", "what was built is gone through no more"
@@ -202,9 +204,9 @@ def test_that_garbage_is_sought_when_another_session_is_shown_but_not_in_what_st
 
 
 def test_that_a_fault_is_logged_and_said_in_the_window(
-    qtbot: QtBot, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    lend: Lend, caplog: pytest.LogCaptureFixture
 ) -> None:
-    shell = open_shell(qtbot, tmp_path)
+    shell = lend()
     reporter = FaultReporter(shell.window)
     error = ValueError("of the test")
     # So does Python, before it calls the hook.
@@ -240,10 +242,10 @@ def build(stage):
     ],
 )
 def test_that_what_a_callback_replaces_is_put_back_and_said_and_the_scene_held(
-    qtbot: QtBot, tmp_path: Path, replaced: str, value: str
+    lend: Lend, tmp_path: Path, replaced: str, value: str
 ) -> None:
     code = _REPLACING.format(replaced=replaced, value=value)
-    shell = open_shell(qtbot, tmp_path)
+    shell = lend()
     bridge = shell.bridge
     reporter = FaultReporter(shell.window)
     bridge.facts_due.connect(reporter.put_back_needed)
@@ -256,6 +258,7 @@ def test_that_what_a_callback_replaces_is_put_back_and_said_and_the_scene_held(
             sys.excepthook(type(error), error, error.__traceback__)
         bridge.refresh_now()
     finally:
+        bridge.facts_due.disconnect(reporter.put_back_needed)
         reporter.stop()
 
     said = f"The scene has replaced {replaced}, which the inspector needs: it was put back"
@@ -271,9 +274,9 @@ def test_that_what_a_callback_replaces_is_put_back_and_said_and_the_scene_held(
 
 
 def test_that_ctrl_c_closes_the_window_although_something_has_to_be_put_back(
-    qtbot: QtBot, tmp_path: Path
+    lend: Lend, tmp_path: Path
 ) -> None:
-    shell = open_shell(qtbot, tmp_path)
+    shell = lend()
     reporter = FaultReporter(shell.window)
     shell.bridge.open_scene(
         scene_file(tmp_path, _REPLACING.format(replaced="json.dumps", value="None"))
@@ -288,10 +291,8 @@ def test_that_ctrl_c_closes_the_window_although_something_has_to_be_put_back(
     assert not shell.window.isVisible()
 
 
-def test_that_a_wrapper_of_print_stays(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reporter = FaultReporter(open_shell(qtbot, tmp_path).window)
+def test_that_a_wrapper_of_print_stays(lend: Lend, monkeypatch: pytest.MonkeyPatch) -> None:
+    reporter = FaultReporter(lend().window)
     monkeypatch.setattr(builtins, "print", logging.info)
     try:
         assert not reporter.put_back_needed()
@@ -300,10 +301,8 @@ def test_that_a_wrapper_of_print_stays(
 
 
 @pytest.mark.no_qt_log
-def test_that_what_qt_says_goes_to_the_log(
-    qtbot: QtBot, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_what_qt_says_goes_to_the_log(lend: Lend, caplog: pytest.LogCaptureFixture) -> None:
+    shell = lend()
     caplog.clear()
     before = qInstallMessageHandler(None)
     qInstallMessageHandler(before)
@@ -318,7 +317,7 @@ def test_that_what_qt_says_goes_to_the_log(
 
 @pytest.mark.no_qt_log
 def test_that_a_lost_display_ends_with_a_sentence_and_a_complete_recording(
-    qtbot: QtBot,
+    lend: Lend,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -332,7 +331,7 @@ def test_that_a_lost_display_ends_with_a_sentence_and_a_complete_recording(
 
     ended: list[int] = []
     monkeypatch.setattr(os, "_exit", end)
-    shell = open_shell(qtbot, tmp_path)
+    shell = lend()
     shell.bridge.open_scene(scene_file(tmp_path, "def build(stage): pass"))
     session = shell.bridge.session
     assert isinstance(session, HostedSession)
@@ -353,9 +352,9 @@ def test_that_a_lost_display_ends_with_a_sentence_and_a_complete_recording(
 
 
 def test_that_an_interrupt_closes_the_window_and_keeps_the_settings(
-    qtbot: QtBot, tmp_path: Path
+    lend: Lend, qtbot: QtBot
 ) -> None:
-    shell = open_shell(qtbot, tmp_path)
+    shell = lend()
     interrupts = Interrupts(shell.window)
     try:
         os.kill(os.getpid(), signal.SIGINT)
@@ -366,27 +365,9 @@ def test_that_an_interrupt_closes_the_window_and_keeps_the_settings(
     assert shell.settings_file.path.is_file()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no such name")
-def test_that_a_scene_whose_name_is_no_utf_8_is_shown_and_kept_in_the_settings(
-    tmp_path: Path,
-) -> None:
-    scene = tmp_path / os.fsdecode(b"caf\xe9.py")
-    scene.write_text("def build(stage): ...\n")
-    code = AT_FIRST_PAINT.replace(
-        "application.main()",
-        "application.main(__import__('pathlib').Path(__import__('os').fsdecode(b'caf\\xe9.py')))",
-    )
-
-    done = run(code, tmp_path)
-
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr
-    settings = SettingsFile(tmp_path / "timeline-inspector" / "settings.json").load()
-    assert settings.recent_scenes == (str(scene),)
-
-
 UNTIL_IT_IS_CLOSED = """
 import sys
+from pathlib import Path
 from PySide6.QtCore import QTimer
 from inspector.window_loader import load_ui
 application = load_ui("window.application")
@@ -398,25 +379,36 @@ def watch(window, *arguments):
     window.completed.connect(lambda: QTimer.singleShot(300, window.close))
 
 main_window.MainWindow.__init__ = watch
-sys.exit(application.main())
+sys.exit(application.main(*map(Path, sys.argv[1:])))
 """
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no such name")
+def test_that_a_scene_whose_name_is_no_utf_8_is_shown_and_kept_in_the_settings(
+    tmp_path: Path,
+) -> None:
+    scene = tmp_path / os.fsdecode(b"caf\xe9.py")
+    scene.write_text("def build(stage): ...\n")
+
+    words = ["-c", UNTIL_IT_IS_CLOSED, str(scene)]
+    done = run_python(WINDOW, words, environment(tmp_path), tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    settings = SettingsFile(tmp_path / "timeline-inspector" / "settings.json").load()
+    assert settings.recent_scenes == (str(scene),)
 
 
 def test_that_the_program_ends_once_its_window_was_closed_on_a_real_display(
     display: str, tmp_path: Path
 ) -> None:
     folders = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
-    environment = {
-        **os.environ,
-        **dict.fromkeys(folders, str(tmp_path)),
-        "DISPLAY": display,
-        "QT_QPA_PLATFORM": "xcb",
-    }
+    shown = {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb"}
 
     ended = subprocess.run(
         [sys.executable, "-c", UNTIL_IT_IS_CLOSED],
         cwd=ROOT,
-        env=environment,
+        env={**os.environ, **dict.fromkeys(folders, str(tmp_path)), **shown},
         capture_output=True,
         text=True,
         check=False,
