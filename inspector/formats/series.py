@@ -94,7 +94,7 @@ def causes_in(history: FrameHistory, frames: range, refresh_ms: float) -> NDArra
 def facts_in(
     history: FrameHistory,
     frames: range,
-    refresh_ms: float,
+    refresh_ms: float | None,
     facts: FrameFacts | None,
     beside: Beside | None,
 ) -> FrameFacts:
@@ -103,4 +103,8 @@ def facts_in(
         part = slice(frames.start - history.first, frames.stop - history.first)
         kept = (facts or NO_FACTS).kept(part)
         return _with_columns(kept, beside and beside.between(part.start, part.stop))
-    return FrameFacts(causes=causes_in(history, frames, refresh_ms))
+    return (
+        NO_FACTS
+        if refresh_ms is None
+        else FrameFacts(causes=causes_in(history, frames, refresh_ms))
+    )

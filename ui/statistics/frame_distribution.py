@@ -145,7 +145,8 @@ class FrameDistribution(QWidget):
         scope = str(self.scope_box.currentData())
         history = bridge.timeline.frames
         frames, text = frames_of(scope, history, focus, bridge.annotations.items)
-        budget = FrameBudget.of_ms(bridge.budgets_ms[0]) if focus.without_inspector else None
+        first_ms = bridge.budgets_ms[:1] if focus.without_inspector else ()
+        budget = FrameBudget.of_ms(*first_ms) if first_ms else None
         wanted = Wanted(history, focus.measure, frames, budget)
         if len(self._times.news(wanted)) > _MOST_AT_ONCE:
             self._sort(wanted, text)
@@ -193,11 +194,11 @@ class FrameDistribution(QWidget):
             span = f"{frames[0]:,}–{frames[-1]:,}"
             left_out = self._times.left_out
             without = f", without {left_out:,} late by the inspector" if left_out else ""
-            against = f"hitches and jank against {1000 / budgets_ms[0]:.4g} fps"
+            against = ""
+            if budgets_ms:
+                against = f"; hitches and jank against {1000 / budgets_ms[0]:.4g} fps"
             measure = self._bridge.frame_focus.measure
-            said = (
-                f"{text}: {counted(len(frames), 'frame')} ({span}){without}, {measure}; {against}"
-            )
+            said = f"{text}: {counted(len(frames), 'frame')} ({span}){without}, {measure}{against}"
             tips = [said, _HINT]
             if self._outliers is not None:
                 said += f"; {self._outliers.text}"
@@ -314,7 +315,7 @@ class _PacedMetrics(QObject):
             self.found.emit([])
             return
         self._began_ns = perf_counter_ns()
-        refresh_ms = budgets_ms[0]
+        refresh_ms = budgets_ms[0] if budgets_ms else None
         times_ns, counted = shown.read(shown.frames)
         known = None if capture is None else capture.facts
         beside = None if capture is None else capture.beside

@@ -15,6 +15,7 @@ from inspector.calls.call import CallId
 from inspector.commands.command import Capability
 from inspector.events.history import History
 from inspector.events.timeline import Timeline
+from inspector.formats.arrangement.frame_bars import budget_ns_of
 from inspector.sessions.session import Session, unknown_of_frames
 
 from ..kit.fonts import large_size, small_size
@@ -254,7 +255,8 @@ class WhyPanel(QWidget):
                 about_slice = slice_rows(history, timeline, selection)
                 return [rows[0], *about_slice] if about_slice else rows
             case _:
-                unknown, budget_ns = unknown_of_frames(session), round(bridge.budgets_ms[0] * 1e6)
+                unknown = unknown_of_frames(session)
+                budget_ns = budget_ns_of(bridge.budgets_ms[0]) if bridge.budgets_ms else 0
                 known_of = session.history, self._heaviest, unknown, budget_ns
                 return frame_rows(bridge.timeline, selection.id, *known_of, waits=session.waits)
 

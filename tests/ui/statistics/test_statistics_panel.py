@@ -133,6 +133,19 @@ def test_that_no_numbers_of_the_session_before_stand_beside_another(
     assert world.value_of("fps") == "50.0 fps"
 
 
+def test_that_without_a_budget_nothing_is_held_against_one(world: World) -> None:
+    world.pass_frames(100)
+    world.bridge.set_budgets_ms(())
+    world.bridge.frame_focus.without_inspector = True
+    world.look()
+
+    assert world.panel.frames.what.text() == "All: 100 frames (0–99), interval"
+    assert world.value_of("fps") == "76.9 fps"
+    assert all(
+        row.value is None for row in world.panel.table.model.rows if row.metric.needs_refresh
+    )
+
+
 def test_that_the_formula_of_the_marked_row_is_whole_below_the_table(world: World) -> None:
     world.pass_frames(100)
     table = world.panel.table

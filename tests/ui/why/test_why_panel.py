@@ -545,6 +545,10 @@ def test_that_a_long_frame_says_what_kept_its_thread(stand: Stand) -> None:
     stand.bridge.select(Selection.frame(0))
 
     assert stand.lines()[2].endswith("For 240 ms, the host was late.")
+    stand.bridge.set_budgets_ms(())
+    stand.bridge.select(Selection())
+    stand.bridge.select(Selection.frame(0))
+    assert "Took 270 ms." in stand.lines()
 
 
 def test_that_a_late_frame_leads_to_the_frame_that_made_it_late(stand: Stand) -> None:
