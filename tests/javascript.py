@@ -6,8 +6,11 @@ import shutil
 import subprocess
 import tarfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -17,7 +20,8 @@ from inspector.sessions.attached.doors.browser import find_browser
 PROBE = Path(__file__).resolve().parents[1] / "inspector" / "probe" / "js" / "probe.js"
 
 _NODE = (18, 0)
-#: Where packages are kept, and how long. Npm takes seconds of the processor for each.
+#: Where packages are kept, and how long. Npm takes seconds of the processor for each, and a large
+#: archive half a second to unpack.
 _KEPT = Path(__file__).resolve().parents[1] / ".pytest_cache" / "npm"
 _KEPT_S = 7 * 24 * 3600
 
@@ -41,26 +45,46 @@ def node() -> str:
     return path
 
 
-def npm_package(name: str, folder: Path) -> Path:
-    """Install a package from npm; return its folder, or skip the test."""
-    _npm("install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(folder), name)
-    return folder / "node_modules" / name
+def npm_package(name: str) -> Path:
+    """Return the folder of an installed package from npm, or skip the test."""
+    kept = _KEPT / name.replace("/", "-")
+    if not _is_fresh(kept):
+        with _made_beside(kept) as folder:
+            quiet = ("--no-audit", "--no-fund", "--ignore-scripts")
+            _npm("install", *quiet, "--prefix", str(folder), name)
+    return kept / "node_modules" / name
 
 
-def npm_file(name: str, path: str) -> bytes:
-    """Return a file of a package from npm, which is kept for a week, or skip the test."""
-    folder = _KEPT / name
-    fresh_s = time.time() - _KEPT_S
-    archives = [each for each in folder.glob("*.tgz") if each.stat().st_mtime > fresh_s]
-    if not archives:
-        folder.mkdir(parents=True, exist_ok=True)
-        archive = _npm("pack", "--silent", "--pack-destination", str(folder), name).split()[-1]
-        (folder / archive).touch()
-        archives = [folder / archive]
-    with tarfile.open(archives[0]) as packed:
-        file = packed.extractfile(f"package/{path}")
-        assert file is not None
-        return file.read()
+def npm_file(name: str, path: str) -> Path:
+    """Return a file of a package from npm, or skip the test."""
+    kept = _KEPT / f"{name}-file"
+    if not _is_fresh(kept):
+        with _made_beside(kept) as folder:
+            archive = _npm("pack", "--silent", "--pack-destination", str(folder), name).split()[-1]
+            with tarfile.open(folder / archive) as packed:
+                file = packed.extractfile(f"package/{path}")
+                assert file is not None
+                (folder / Path(path).name).write_bytes(file.read())
+            (folder / archive).unlink()
+    return kept / Path(path).name
+
+
+def _is_fresh(kept: Path) -> bool:
+    return kept.exists() and kept.stat().st_mtime > time.time() - _KEPT_S
+
+
+@contextmanager
+def _made_beside(kept: Path) -> Iterator[Path]:
+    """Make a folder that replaces another, which other workers may be making too."""
+    _KEPT.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=_KEPT, ignore_cleanup_errors=True) as made:
+        folder = Path(made) / "it"
+        folder.mkdir()
+        yield folder
+        with suppress(OSError):
+            if kept.exists():
+                kept.rename(Path(made) / "old")
+            folder.rename(kept)
 
 
 def _npm(*arguments: str) -> str:

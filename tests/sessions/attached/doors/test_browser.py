@@ -103,51 +103,74 @@ def page(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def drawing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AttachedSession]:
+    """Yield a session with a page in a browser of its own."""
+    chromium()
+    path = tmp_path_factory.mktemp("drawing") / "page.html"
+    path.write_text(_DRAWING)
+    with attached(Browser(str(path), headless=True)) as session:
+        yield session
+
+
+def show(session: AttachedSession, url: str) -> None:
+    """Show another page in the browser of a session."""
+    opened = session._opened
+    assert isinstance(opened, OpenedBrowser)
+    assert opened.pages is not None
+    opened.pages.navigate(url)
+
+
 def local_ms(session: AttachedSession, clock: int) -> float:
     return session.timeline.local_ns(clock) / 1e6
 
 
-def test_that_a_page_is_seen_held_stepped_and_slowed(page: Path) -> None:
-    with attached(Browser(str(page), headless=True)) as session:
-        settle(session, lambda: len(events(session, FRAME_ENDED)) > 10)
-        settle(session, lambda: "tick" in labels(session) and events(session, TIMER_FIRED))
-        (clock,) = [clock for _, clock in session.own_clocks()]
+def test_that_a_page_is_seen_held_stepped_and_slowed(drawing: AttachedSession) -> None:
+    session = drawing
+    settle(session, lambda: len(events(session, FRAME_ENDED)) > 10)
+    settle(session, lambda: "tick" in labels(session) and events(session, TIMER_FIRED))
+    (clock,) = [clock for _, clock in session.own_clocks()]
 
-        session.submit(Hold())
-        settle(session, lambda: session.status.phase is SessionPhase.HELD)
-        pass_s(session, 0.2)
-        held, held_ms = len(events(session, FRAME_ENDED)), local_ms(session, clock)
-        pass_s(session, 0.3)
-        assert len(events(session, FRAME_ENDED)) == held
+    session.submit(Hold())
+    settle(session, lambda: session.status.phase is SessionPhase.HELD)
+    pass_s(session, 0.2)
+    held, held_ms = len(events(session, FRAME_ENDED)), local_ms(session, clock)
+    pass_s(session, 0.3)
+    assert len(events(session, FRAME_ENDED)) == held
 
-        began_s = time.monotonic()
-        session.submit(StepFrames(3))
-        settle(session, lambda: len(events(session, FRAME_ENDED)) == held + 3)
-        settle(session, lambda: session.status.phase is SessionPhase.HELD)
-        stepped_ms = (time.monotonic() - began_s) * 1e3
-        pass_s(session, 0.3)
-        assert len(events(session, FRAME_ENDED)) == held + 3
-        assert 45 < local_ms(session, clock) - held_ms < stepped_ms
+    began_s = time.monotonic()
+    session.submit(StepFrames(3))
+    settle(session, lambda: len(events(session, FRAME_ENDED)) == held + 3)
+    settle(session, lambda: session.status.phase is SessionPhase.HELD)
+    stepped_ms = (time.monotonic() - began_s) * 1e3
+    pass_s(session, 0.3)
+    assert len(events(session, FRAME_ENDED)) == held + 3
+    assert 45 < local_ms(session, clock) - held_ms < stepped_ms
 
-        session.submit(SetRate(clock, Fraction(1, 4)))
-        session.submit(Run())
-        settle(session, lambda: len(events(session, FRAME_ENDED)) > held + 20)
-        frames = events(session, FRAME_BEGAN)[-10:]
-        passed_ns = frames[-1][0] - frames[0][0]
-        assert sum(frame[4] for frame in frames[1:]) < passed_ns / 2
+    session.submit(SetRate(clock, Fraction(1, 4)))
+    session.submit(Run())
+    settle(session, lambda: len(events(session, FRAME_ENDED)) > held + 20)
+    frames = events(session, FRAME_BEGAN)[-10:]
+    passed_ns = frames[-1][0] - frames[0][0]
+    assert sum(frame[4] for frame in frames[1:]) < passed_ns / 2
 
 
-def test_that_a_page_that_is_loaded_again_is_followed_again(page: Path) -> None:
+def test_that_a_page_that_is_loaded_again_is_followed_again(
+    drawing: AttachedSession, page: Path
+) -> None:
+    session, before = drawing, len(drawing.programs)
     again = "<script>setTimeout(() => { location.href = '?again'; }, 500);</script>"
     page.write_text(_DRAWING + again)
-    with attached(Browser(str(page), headless=True)) as session:
-        settle(session, lambda: len(session.programs) == 3)
-        settle(session, lambda: session.status.phase is SessionPhase.RUNNING)
-        assert len(session.own_clocks()) == 1
+    show(session, page.as_uri())
+    settle(session, lambda: len(session.programs) == before + 3)
+    settle(session, lambda: session.status.phase is SessionPhase.RUNNING)
+    assert len(session.own_clocks()) == 1
 
 
-def test_that_frames_of_a_page_and_its_workers_are_programs_of_their_own(tmp_path: Path) -> None:
-    chromium()
+def test_that_frames_of_a_page_and_its_workers_are_programs_of_their_own(
+    drawing: AttachedSession, tmp_path: Path
+) -> None:
+    session, before = drawing, set(drawing.programs)
     (tmp_path / "worker.js").write_text("setInterval(function inWorker() {}, 50);")
     (tmp_path / "inner.html").write_text("<script>setInterval(function inFrame() {}, 50);</script>")
     with served(tmp_path) as ours, served(tmp_path) as other:
@@ -156,13 +179,15 @@ def test_that_frames_of_a_page_and_its_workers_are_programs_of_their_own(tmp_pat
             f"<iframe src=inner.html></iframe><iframe src={other.replace('127.0.0.1', 'localhost')}"
             "/inner.html></iframe>"
         )
-        with attached(Browser(f"{ours}/page.html", headless=True)) as session:
-            settle(session, lambda: len(session.own_clocks()) == 4)
-            settle(session, lambda: {"outer", "inFrame", "inWorker"} <= labels(session))
-            assert session.source_label.count("(page, debugger of the browser)") == 4
-            programs = session.programs.values()
-            (top,) = [each for each in programs if each.parent_pid == 0]
-            assert {each.parent_pid for each in programs if each is not top} == {top.pid}
+        show(session, f"{ours}/page.html")
+        settle(session, lambda: len(session.own_clocks()) == 4)
+        settle(session, lambda: {"outer", "inFrame", "inWorker"} <= labels(session))
+        assert session.source_label.count("(page, debugger of the browser)") == 4
+        programs = [each for key, each in session.programs.items() if key not in before]
+        (top,) = [each for each in programs if each.parent_pid == 0]
+        assert {each.parent_pid for each in programs if each is not top} == {top.pid}
+        # Tests that follow do without what these pages cost.
+        show(session, "about:blank")
 
 
 def test_that_pages_of_a_running_browser_are_entered_late(page: Path, tmp_path: Path) -> None:
@@ -272,7 +297,7 @@ setInterval(() => { document.title = Object.values(passed).map(Math.round).join(
 def test_that_engines_follow_the_clock_of_their_page(tmp_path: Path) -> None:
     chromium()
     for package, path in (("phaser", "phaser.js"), ("pixi.js", "pixi.js"), ("gsap", "gsap.js")):
-        (tmp_path / path).write_bytes(npm_file(package, f"dist/{path}"))
+        shutil.copy(npm_file(package, f"dist/{path}"), tmp_path)
     page = tmp_path / "game.html"
     page.write_text(_ENGINES)
 

@@ -295,7 +295,7 @@ def test_that_a_program_may_listen_and_is_found_by_its_process(
 
 @pytest.mark.slow
 def test_that_a_game_from_npm_is_seen_held_stepped_slowed_and_recorded(tmp_path: Path) -> None:
-    game = npm_package("@hypersocial/cli-games", tmp_path) / "dist" / "cli.js"
+    game = npm_package("@hypersocial/cli-games") / "dist" / "cli.js"
     # The game wants a terminal.
     play = f"import pty; pty.spawn([{node()!r}, {str(game)!r}, 'snake'])"
     door = Launch((sys.executable, "-c", play), folder=tmp_path, output_to_errors=True)
