@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Final
 
 import pytest
 from PySide6.QtCore import QCoreApplication, Qt
@@ -17,7 +18,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.ui.bridge_stand import Noted
-from tests.ui.shell import SCENE, Shell, open_shell
+from tests.ui.shell import SCENE, Shell
 from tests.ui.used_window import Lend, UsedWindow
 from tests.ui.world import World
 from ui.frame_times.frame_plot import FramePlot
@@ -25,6 +26,8 @@ from ui.kit import guards
 from ui.kit.style import FlatStyle
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
+
+_USED_WINDOW: Final = UsedWindow()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -72,33 +75,25 @@ def noted(bridge: SessionBridge) -> Noted:
     return noted
 
 
-@pytest.fixture(scope="module")
-def used_window(qapp: QCoreApplication) -> Iterator[UsedWindow]:
-    """A window for the tests of a file."""
-    assert qapp is not None
-    window = UsedWindow()
-    yield window
-    window.discard()
-
-
 @pytest.fixture
-def lend(used_window: UsedWindow, tmp_path: Path) -> Iterator[Lend]:
+def lend(qapp: QCoreApplication, tmp_path: Path) -> Iterator[Lend]:
     """Return a function that opens a scene in a window, as ``open_shell`` does."""
+    assert qapp is not None
     lent: list[Shell] = []
 
     def lend(scene: str | Path | None = SCENE) -> Shell:
-        lent.append(used_window.lend(tmp_path, scene))
+        lent.append(_USED_WINDOW.lend(tmp_path, scene))
         return lent[-1]
 
     yield lend
     for shell in lent:
-        used_window.give_back(shell)
+        _USED_WINDOW.give_back(shell)
 
 
 @pytest.fixture
-def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
+def shell(lend: Lend) -> Shell:
     """A window on a scene of which a second has passed in frames."""
-    shell = open_shell(qtbot, tmp_path)
+    shell = lend()
     shell.pass_frames(60)
     QApplication.processEvents()
     return shell
@@ -132,8 +127,15 @@ def pytest_runtest_setup() -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_teardown() -> Generator[None, object, object]:
+def pytest_runtest_teardown(
+    item: pytest.Function, nextitem: pytest.Function | None
+) -> Generator[None, object, object]:
     """Fail a test in which the window could not say something, and went on."""
+    # Kept, too, while other tests of the file have their own, but not for hundreds without any.
+    _USED_WINDOW.keep(
+        is_kept=nextitem is not None
+        and ("lend" in nextitem.fixturenames or nextitem.path == item.path)
+    )
     try:
         return (yield)
     finally:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QCursor, QIcon
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
-from pytestqt.qtbot import QtBot
 
 from inspector.clocks import ManualTimeSource
 from inspector.resources import resource_path
@@ -19,6 +19,9 @@ from ui.window.application import make_application
 from ui.window.contents import WindowContents
 from ui.window.main_window import MainWindow
 from ui.window.settings import SettingsFile
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
 
 _PATIENCE_MS = 60_000
 #: Of the window, with room for the side column.

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from tests.patient_qtbot import OUTLIVES_TESTS
 from tests.ui.shell import SCENE, SIZE, Shell, open_shell
+from ui.window import first_run
 from ui.window.settings import Settings, SettingsFile
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class UsedWindow:
     """
 
     def __init__(self) -> None:
+        self._is_kept = True
         self._shell: Shell | None = None
 
     def addWidget(self, _window: QWidget) -> None:  # noqa: N802 - in place of pytest-qt
@@ -60,12 +62,14 @@ class UsedWindow:
     def give_back(self, shell: Shell) -> None:
         """Keep a window for the next test, unless it was closed or has other settings now."""
         window = shell.window
+        # The first steps of a newcomer, of which a test may have made some.
+        shell.bridge.panel_choices.pop(first_run._CHOICE, None)
         others = [each for each in QApplication.topLevelWidgets() if each is not window]
         for each in others:
             each.close()
         # Plots of pyqtgraph have menus that are not the window's, and are deleted after each test.
         is_alone = all(each.parent() for each in others)
-        if is_alone and window.isVisible() and _settings(shell) == Settings():
+        if self._is_kept and is_alone and window.isVisible() and _settings(shell) == Settings():
             shell.bridge.set_session(None)
             window.hide()
             window.setProperty(OUTLIVES_TESTS, True)
@@ -73,9 +77,10 @@ class UsedWindow:
         else:
             _delete(window)
 
-    def discard(self) -> None:
-        """Have the window deleted after the last test."""
-        if self._shell is not None:
+    def keep(self, *, is_kept: bool) -> None:
+        """Choose whether windows are kept for the next test."""
+        self._is_kept = is_kept
+        if self._shell is not None and not is_kept:
             self._shell.window.setProperty(OUTLIVES_TESTS, None)
             _delete(self._shell.window)
             self._shell = None
@@ -88,6 +93,14 @@ def _delete(window: QWidget) -> None:
 
 
 def _settings(shell: Shell) -> Settings:
-    """Return what the window would keep, but for what it is given anew with each scene."""
+    """Return what the window would keep, but for what is read each time from its settings."""
     kept = shell.contents._settings_to_save()
-    return kept._replace(recent_scenes=(), scene_breakpoints={}, geometry="", layout="")
+    return kept._replace(
+        recent_scenes=(),
+        recent_programs=(),
+        scene_breakpoints={},
+        export_folder="",
+        export_choices={},
+        geometry="",
+        layout="",
+    )

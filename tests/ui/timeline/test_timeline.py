@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QPointF, Qt
@@ -37,7 +38,7 @@ from inspector.formats.arrangement.lane_window import LaneWindow
 from inspector.formats.arrangement.sheet import Row
 from inspector.vocabulary import MARK, MemberKind
 from tests.ui.members_world import MS, MembersSession
-from tests.ui.shell import Shell
+from tests.ui.shell import open_shell
 from ui.kit.theme import ColorRole, Theme
 from ui.plotting.sheet_painter import theme_colors
 from ui.session.bridge import Selection, SessionBridge
@@ -1400,7 +1401,9 @@ def test_that_lanes_that_are_not_shown_take_no_room_from_the_frames(
     assert not panel.view.has_lanes
 
 
-def test_that_a_reload_is_read_into_lanes_of_its_own(shell: Shell) -> None:
+def test_that_a_reload_is_read_into_lanes_of_its_own(qtbot: QtBot, tmp_path: Path) -> None:
+    # Not the window that other tests use, too: in this file, all lanes that exist are counted.
+    shell = open_shell(qtbot, tmp_path)
     panel = shell.window.panels.panel("timeline")
     assert isinstance(panel, TimelinePanel)
     shell.advance(0.5)
