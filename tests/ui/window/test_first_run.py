@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QIcon, QPixmap
-from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock
 from tests.ui.looking_back import settle
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import Shell
+from tests.ui.used_window import Lend
 from ui.kit.theme import Theme
 from ui.window.first_run import STEPS
 from ui.window.settings import Settings, SettingsFile
@@ -22,8 +22,8 @@ def said(shell: Shell) -> str:
     return line.step if line.isVisible() else ""
 
 
-def test_that_a_step_is_said_until_it_was_made_then_none_ever(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_a_step_is_said_until_it_was_made_then_none_ever(lend: Lend) -> None:
+    shell = lend()
     assert said(shell) == STEPS[0]
     # A line keeps it apart from text above that is cut by a low window.
     picture = shell.contents.first_run.grab().toImage()
@@ -37,11 +37,11 @@ def test_that_a_step_is_said_until_it_was_made_then_none_ever(qtbot: QtBot, tmp_
     settle()
     assert said(shell) == ""
     shell.window.close()
-    assert said(open_shell(qtbot, tmp_path)) == ""
+    assert said(lend()) == ""
 
 
-def test_that_it_is_closed_for_good(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_it_is_closed_for_good(lend: Lend) -> None:
+    shell = lend()
 
     shell.contents.first_run.close_button.click()
 
@@ -51,23 +51,21 @@ def test_that_it_is_closed_for_good(qtbot: QtBot, tmp_path: Path) -> None:
     assert said(shell) == ""
 
 
-def test_that_who_dismissed_the_former_card_sees_no_line(qtbot: QtBot, tmp_path: Path) -> None:
+def test_that_who_dismissed_the_former_card_sees_no_line(lend: Lend, tmp_path: Path) -> None:
     kept = Settings(panel_choices={"scene_card": "dismissed"})
     SettingsFile(tmp_path / "settings.json").save(kept)
 
-    assert said(open_shell(qtbot, tmp_path)) == ""
+    assert said(lend()) == ""
 
 
-def test_that_a_scene_that_failed_has_nothing_to_try(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path, "def build(stage):\n    {}['level']\n")
+def test_that_a_scene_that_failed_has_nothing_to_try(lend: Lend) -> None:
+    shell = lend("def build(stage):\n    {}['level']\n")
 
     assert said(shell) == ""
 
 
-def test_that_the_sign_of_a_pause_is_painted(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    line = open_shell(qtbot, tmp_path).contents.first_run
+def test_that_the_sign_of_a_pause_is_painted(lend: Lend, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = lend().contents.first_run
     painted = line.label.grab().toImage()
     nothing = QPixmap(16, 16)
     nothing.fill(Qt.GlobalColor.transparent)

@@ -22,7 +22,8 @@ from inspector.events.recording import RecordingError, annotate
 from tests.events.recording import damaged_recordings
 from tests.events.recording.damaged_recordings import damage, whole_recording
 from tests.fuzz import rounds
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import Shell
+from tests.ui.used_window import Lend
 from ui.findings import FindingsPanel
 from ui.kit import guards
 from ui.kit.table.columns import Column, ColumnEnum
@@ -89,10 +90,10 @@ def nasty_recording(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_that_no_name_is_taken_for_html(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lend: Lend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = nasty_recording(tmp_path, monkeypatch)
-    shell = open_shell(qtbot, tmp_path, None)
+    shell = lend(None)
     shell.window.open_path(path)
     shell.bridge.refresh_now()
 
@@ -209,11 +210,11 @@ def test_that_a_cell_that_fails_shows_a_question_mark_and_is_logged_once(
 
 @pytest.mark.parametrize("turn", rounds(2))
 def test_that_the_window_survives_damaged_recordings(
-    qtbot: QtBot, tmp_path: Path, caplog: pytest.LogCaptureFixture, turn: int
+    lend: Lend, tmp_path: Path, caplog: pytest.LogCaptureFixture, turn: int
 ) -> None:
     whole = whole_recording(tmp_path).read_bytes()
     path = tmp_path / "damaged.tlrec"
-    shell = open_shell(qtbot, tmp_path, None)
+    shell = lend(None)
     for number in (2 * turn, 2 * turn + 1):
         what = damage(whole, path, number)
         with caplog.at_level(logging.ERROR):

@@ -16,6 +16,7 @@ from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.transport import MAX_STEP_FRAMES
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from tests.ui.shell import SMALL_GAME, open_shell
+from tests.ui.used_window import Lend
 from ui.breakpoints.panel import BreakpointsPanel
 from ui.events.event_list_model import EventColumn
 from ui.events.panel import EventListPanel
@@ -30,8 +31,8 @@ from ui.window.panels.places import Arrangement, Placeholder
 from ui.window.settings import Settings, SettingsFile
 
 
-def test_that_the_failure_policy_is_kept_for_the_next_start(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_the_failure_policy_is_kept_for_the_next_start(lend: Lend) -> None:
+    shell = lend()
 
     shell.trigger("failure-stop")
     shell.window.close()
@@ -40,15 +41,15 @@ def test_that_the_failure_policy_is_kept_for_the_next_start(qtbot: QtBot, tmp_pa
     assert shell.settings_file.load().failure_policy == "stop"
 
 
-def test_that_the_layout_is_back_after_closing_and_opening(qtbot: QtBot, tmp_path: Path) -> None:
-    first = open_shell(qtbot, tmp_path)
+def test_that_the_layout_is_back_after_closing_and_opening(lend: Lend) -> None:
+    first = lend()
     first.window.resize(900, 600)
     first.window.panels["details"].hide()
     first.window.panels.open_panel("lab")
     QApplication.processEvents()
     first.window.close()
 
-    second = open_shell(qtbot, tmp_path)
+    second = lend()
     QApplication.processEvents()
 
     panels = second.window.panels
@@ -60,19 +61,19 @@ def test_that_the_layout_is_back_after_closing_and_opening(qtbot: QtBot, tmp_pat
     assert not second.window.actions_by_id["panel-details"].isChecked()
 
 
-def test_that_a_closed_side_column_stays_closed(qtbot: QtBot, tmp_path: Path) -> None:
-    first = open_shell(qtbot, tmp_path)
+def test_that_a_closed_side_column_stays_closed(lend: Lend) -> None:
+    first = lend()
     first.trigger("side-column")
     first.window.close()
 
-    assert open_shell(qtbot, tmp_path).window.panels.column.isHidden()
+    assert lend().window.panels.column.isHidden()
 
 
-def test_that_the_layout_of_an_older_version_is_ignored(qtbot: QtBot, tmp_path: Path) -> None:
+def test_that_the_layout_of_an_older_version_is_ignored(lend: Lend, tmp_path: Path) -> None:
     older = Settings(layout="000000ff00 clock_tree=300x400 timeline=500", layout_version=5)
     SettingsFile(tmp_path / "settings.json").save(older)
 
-    shell = open_shell(qtbot, tmp_path)
+    shell = lend()
 
     assert not shell.settings_file.problem
     assert shell.window.panels.tray.isHidden()
@@ -93,10 +94,8 @@ class ShownWidgets(QObject):
         return False
 
 
-def test_that_a_panel_saved_as_hidden_is_not_shown_even_for_a_moment(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    first = open_shell(qtbot, tmp_path)
+def test_that_a_panel_saved_as_hidden_is_not_shown_even_for_a_moment(lend: Lend) -> None:
+    first = lend()
     first.window.panels["details"].hide()
     hidden, shown = (first.window.panels[name].objectName() for name in ("details", "timeline"))
     first.window.close()
@@ -105,7 +104,7 @@ def test_that_a_panel_saved_as_hidden_is_not_shown_even_for_a_moment(
     widgets = ShownWidgets()
     application.installEventFilter(widgets)
     try:
-        second = open_shell(qtbot, tmp_path)
+        second = lend()
         QApplication.processEvents()
     finally:
         application.removeEventFilter(widgets)
@@ -126,16 +125,14 @@ def test_that_hidden_panels_are_made_when_they_are_shown(qtbot: QtBot, tmp_path:
     assert isinstance(place.widget(), BreakpointsPanel)
 
 
-def test_that_the_columns_of_a_table_are_back_after_closing_and_opening(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    first = open_shell(qtbot, tmp_path)
+def test_that_the_columns_of_a_table_are_back_after_closing_and_opening(lend: Lend) -> None:
+    first = lend()
     events = first.window.panels.panel("event_list")
     assert isinstance(events, EventListPanel)
     events.view.setColumnWidth(EventColumn.AT, 234)
     first.window.close()
 
-    second = open_shell(qtbot, tmp_path)
+    second = lend()
     kept = second.window.panels.panel("event_list")
     assert isinstance(kept, EventListPanel)
     assert kept.view.columnWidth(EventColumn.AT) == 234
@@ -146,13 +143,13 @@ def test_that_the_columns_of_a_table_are_back_after_closing_and_opening(
     assert not [name for name in second.bridge.panel_choices if name.endswith("_columns")]
 
 
-def test_that_breakpoints_are_back_after_closing_and_opening(qtbot: QtBot, tmp_path: Path) -> None:
-    first = open_shell(qtbot, tmp_path)
+def test_that_breakpoints_are_back_after_closing_and_opening(lend: Lend) -> None:
+    first = lend()
     first.bridge.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "attack")))
     first.advance(0.1)
     first.window.close()
 
-    second = open_shell(qtbot, tmp_path)
+    second = lend()
     for _ in range(6):
         second.advance(0.1)
 
@@ -160,13 +157,13 @@ def test_that_breakpoints_are_back_after_closing_and_opening(qtbot: QtBot, tmp_p
 
 
 def test_that_breakpoints_that_cannot_be_read_are_said_and_the_rest_is_kept(
-    qtbot: QtBot, tmp_path: Path
+    lend: Lend, tmp_path: Path
 ) -> None:
     unread = {"/a.py": '{"format": "other"}', "/b.py": "nonsense"}
     settings = Settings(step_frames=7, scene_breakpoints=unread)
     SettingsFile(tmp_path / "settings.json").save(settings)
 
-    shell = open_shell(qtbot, tmp_path)
+    shell = lend()
 
     said = shell.window.notice.label.text()
     assert "breakpoints of /a.py could not be restored" in said
@@ -179,11 +176,11 @@ def test_that_breakpoints_that_cannot_be_read_are_said_and_the_rest_is_kept(
 
 @pytest.mark.parametrize(("kept", "taken"), [(7, 7), (50_000, 50_000), (10**30, MAX_STEP_FRAMES)])
 def test_that_the_long_step_is_what_the_settings_keep_as_far_as_it_can_be(
-    qtbot: QtBot, tmp_path: Path, kept: int, taken: int
+    lend: Lend, tmp_path: Path, kept: int, taken: int
 ) -> None:
     SettingsFile(tmp_path / "settings.json").save(Settings(step_frames=kept))
 
-    window = open_shell(qtbot, tmp_path).window
+    window = lend().window
 
     assert window.transport_actions.step_frames == taken
     assert window.settings.step_frames == taken
@@ -204,17 +201,17 @@ def test_that_a_reset_shows_what_was_shown_at_first(qtbot: QtBot, tmp_path: Path
     assert shown_first == ["scene", "details", "timeline"]
 
 
-def test_that_a_corrupt_settings_file_is_said_in_the_window(qtbot: QtBot, tmp_path: Path) -> None:
+def test_that_a_corrupt_settings_file_is_said_in_the_window(lend: Lend, tmp_path: Path) -> None:
     (tmp_path / "settings.json").write_text("{not json", encoding="utf-8")
 
-    shell = open_shell(qtbot, tmp_path, None)
+    shell = lend(None)
 
     assert shell.window.notice.isVisible()
     assert "settings.unreadable.json" in shell.window.notice.label.text()
 
 
-def test_that_the_theme_is_changed_at_once_and_kept(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path, SMALL_GAME)
+def test_that_the_theme_is_changed_at_once_and_kept(lend: Lend) -> None:
+    shell = lend(SMALL_GAME)
 
     shell.trigger("theme-dark")
     QApplication.processEvents()
@@ -227,10 +224,8 @@ def test_that_the_theme_is_changed_at_once_and_kept(qtbot: QtBot, tmp_path: Path
     shell.trigger("theme-light")
 
 
-def test_that_a_window_closed_before_it_is_laid_out_saves_nothing(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    first = open_shell(qtbot, tmp_path)
+def test_that_a_window_closed_before_it_is_laid_out_saves_nothing(lend: Lend, qtbot: QtBot) -> None:
+    first = lend()
     first.window.close()
     saved = first.settings_file.path.read_bytes()
     make_application()
@@ -274,8 +269,8 @@ def test_that_a_first_window_is_maximized_where_its_title_bar_would_leave_the_sc
     assert window.isMaximized() == (spare < 40)
 
 
-def test_that_a_window_with_a_kept_size_is_not_maximized(qtbot: QtBot, tmp_path: Path) -> None:
-    first = open_shell(qtbot, tmp_path)
+def test_that_a_window_with_a_kept_size_is_not_maximized(lend: Lend, qtbot: QtBot) -> None:
+    first = lend()
     first.window.close()
     settings = SettingsFile(first.settings_file.path).load()
     window = MainWindow(Theme("system"), first.settings_file, settings)
@@ -288,12 +283,12 @@ def test_that_a_window_with_a_kept_size_is_not_maximized(qtbot: QtBot, tmp_path:
 
 @pytest.mark.parametrize("height", ["5000", "9" * 9000, "-1", "much"])
 def test_that_a_layout_that_leaves_nothing_for_the_middle_is_not_kept(
-    qtbot: QtBot, tmp_path: Path, height: str
+    lend: Lend, tmp_path: Path, height: str
 ) -> None:
     layout = f"open=timer_queue tray={height} lanes={height} tabs=,,nothing column= hidden=nothing"
     SettingsFile(tmp_path / "settings.json").save(Settings(layout=layout))
 
-    shell = open_shell(qtbot, tmp_path)
+    shell = lend()
     QApplication.processEvents()
 
     assert shell.window.panels.is_in_front("timer_queue")
@@ -301,10 +296,8 @@ def test_that_a_layout_that_leaves_nothing_for_the_middle_is_not_kept(
     assert shell.window.frame_times.height() > 60
 
 
-def test_that_frames_and_lanes_have_their_share_of_the_middle_and_keep_it(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    first = open_shell(qtbot, tmp_path)
+def test_that_frames_and_lanes_have_their_share_of_the_middle_and_keep_it(lend: Lend) -> None:
+    first = lend()
     first.window.resize(1280, 760)
     first.trigger("reset-view")
     QApplication.processEvents()
@@ -318,7 +311,7 @@ def test_that_frames_and_lanes_have_their_share_of_the_middle_and_keep_it(
     assert isinstance(splitter, QSplitter)
     splitter.moveSplitter(splitter.height() * 6 // 10, 1)
     first.window.close()
-    second = open_shell(qtbot, tmp_path)
+    second = lend()
     QApplication.processEvents()
 
     place = second.window.panels.in_middle
@@ -328,8 +321,8 @@ def test_that_frames_and_lanes_have_their_share_of_the_middle_and_keep_it(
     assert place.height() == pytest.approx(0.4 * middle.height(), abs=8)
 
 
-def test_that_lanes_that_were_hidden_stay_hidden(qtbot: QtBot, tmp_path: Path) -> None:
-    first = open_shell(qtbot, tmp_path)
+def test_that_lanes_that_were_hidden_stay_hidden(lend: Lend) -> None:
+    first = lend()
     # Only a panel that has the keyboard is hidden by its key.
     first.activate()
     first.window.panels.enter_panel("timeline")
@@ -337,7 +330,7 @@ def test_that_lanes_that_were_hidden_stay_hidden(qtbot: QtBot, tmp_path: Path) -
     assert first.window.panels.in_middle.isHidden()
     first.window.close()
 
-    second = open_shell(qtbot, tmp_path)
+    second = lend()
     QApplication.processEvents()
 
     assert second.window.panels.in_middle.isHidden()
@@ -348,8 +341,8 @@ def test_that_lanes_that_were_hidden_stay_hidden(qtbot: QtBot, tmp_path: Path) -
     assert second.window.frame_times.view.has_lanes
 
 
-def test_that_frames_stand_exactly_above_the_lanes(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_frames_stand_exactly_above_the_lanes(lend: Lend) -> None:
+    shell = lend()
     shell.window.resize(1280, 760)
     QApplication.processEvents()
     panel = shell.window.panels.panel("timeline")

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.sessions.session import SessionPhase
 from tests.ui.shell import Shell, open_shell
+from tests.ui.used_window import Lend
 from ui.kit.filter_line import FilterLine
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
@@ -28,8 +29,17 @@ NONE = Qt.KeyboardModifier.NoModifier
 
 
 @pytest.fixture
-def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
-    shell = open_shell(qtbot, tmp_path)
+def shell(lend: Lend, qtbot: QtBot) -> Shell:
+    return with_keyboard(lend(), qtbot)
+
+
+@pytest.fixture
+def new_shell(qtbot: QtBot, tmp_path: Path) -> Shell:
+    """A window in which nothing was typed, as lists search for what is typed in a short time."""
+    return with_keyboard(open_shell(qtbot, tmp_path), qtbot)
+
+
+def with_keyboard(shell: Shell, qtbot: QtBot) -> Shell:
     shell.activate()
     with qtbot.waitActive(shell.window):
         shell.window.setFocus()
@@ -236,23 +246,23 @@ def test_that_a_refused_key_does_not_search_a_list(shell: Shell) -> None:
     )
 
 
-def test_that_letters_search_a_list_again_after_a_refused_key(shell: Shell) -> None:
-    view = clock_view(shell)
+def test_that_letters_search_a_list_again_after_a_refused_key(new_shell: Shell) -> None:
+    view = clock_view(new_shell)
     view.setFocus()
-    press(shell, Key.Key_R)
+    press(new_shell, Key.Key_R)
 
-    press(shell, Key.Key_U)
+    press(new_shell, Key.Key_U)
 
     assert view.currentIndex().data() == "ui"
 
 
-def test_that_a_key_refused_in_one_list_is_not_kept_from_another(shell: Shell) -> None:
-    view = clock_view(shell)
+def test_that_a_key_refused_in_one_list_is_not_kept_from_another(new_shell: Shell) -> None:
+    view = clock_view(new_shell)
     view.setFocus()
     override = QKeyEvent(QEvent.Type.ShortcutOverride, Key.Key_R, NONE, "r")
     QApplication.sendEvent(view, override)  # and no press follows
 
-    press(shell, Key.Key_U)
+    press(new_shell, Key.Key_U)
 
     assert view.currentIndex().data() == "ui"
 
