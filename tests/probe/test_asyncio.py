@@ -32,6 +32,7 @@ from tests.probe.frame_tiles import SLACK_NS, check_frames_tile
 from tests.probe.receiver import TOKEN, Receiver, attached, inlet, program
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable, Iterator
 
 D = RATE_DENOMINATOR
@@ -76,21 +77,38 @@ def wait_for_ticks(receiver: Receiver, count: int = 3) -> None:
     receiver.wait_for(lambda: receiver.firings()[TICK] >= wanted)
 
 
-def test_that_a_loop_and_its_timers_are_seen() -> None:
+@pytest.fixture(scope="module")
+def ticking() -> Iterator[tuple[Receiver, subprocess.Popen[str]]]:
     with attached(TICKS) as (receiver, process):
         receiver.wait_until_complete()
-        wait_for_ticks(receiver)
+        yield receiver, process
 
-        assert receiver.hello["pid"] == process.pid
-        assert receiver.hello["runtime"]["language"] == "python"
-        assert {"python -c", "asyncio loop"} <= set(receiver.clocks())
-        assert {"print", TICK} <= set(receiver.timer_names().values())
-        timeline = receiver.timeline()
-        rows = [timeline.timers.row(number) for number in timeline.timers.ids()]
-        hour = next(row for row in rows if row.label == "print")
-        assert hour.call_site.endswith("in main")
-        assert 3599.9e9 < hour.due_ns < 3630e9
-        assert len(timeline.frames) > 3
+
+@pytest.fixture
+def ticks(ticking: tuple[Receiver, subprocess.Popen[str]]) -> Receiver:
+    """Let the program of the tests before go on as it began."""
+    receiver, _ = ticking
+    receiver.ask("Link.release")
+    wait_for_ticks(receiver)
+    return receiver
+
+
+def test_that_a_loop_and_its_timers_are_seen(
+    ticking: tuple[Receiver, subprocess.Popen[str]],
+) -> None:
+    receiver, process = ticking
+    wait_for_ticks(receiver)
+
+    assert receiver.hello["pid"] == process.pid
+    assert receiver.hello["runtime"]["language"] == "python"
+    assert {"python -c", "asyncio loop"} <= set(receiver.clocks())
+    assert {"print", TICK} <= set(receiver.timer_names().values())
+    timeline = receiver.timeline()
+    rows = [timeline.timers.row(number) for number in timeline.timers.ids()]
+    hour = next(row for row in rows if row.label == "print")
+    assert hour.call_site.endswith("in main")
+    assert 3599.9e9 < hour.due_ns < 3630e9
+    assert len(timeline.frames) > 3
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -125,34 +143,29 @@ def test_that_a_held_loop_fires_nothing_and_bursts_nothing() -> None:
         assert check_frames_tile(Timeline(receiver.texts), receiver.events, slack_ns=SLACK_NS)
 
 
-def test_that_a_rate_is_followed_by_what_the_loop_reads_and_sleeps() -> None:
-    with attached(TICKS) as (receiver, _):
-        wait_for_ticks(receiver)
-        loop = receiver.clocks()["asyncio loop"]
+def test_that_a_rate_is_followed_by_what_the_loop_reads_and_sleeps(ticks: Receiver) -> None:
+    loop = ticks.clocks()["asyncio loop"]
 
-        receiver.ask("Clock.rate", clock=loop, rate_n=4 * D)
-        receiver.wait_for(lambda: len(wakes_by_rate(receiver, loop).get(4 * D, ())) >= 4)
-        receiver.ask("Clock.rate", clock=loop, rate_n=D // 4)
-        receiver.wait_for(lambda: len(wakes_by_rate(receiver, loop).get(D // 4, ())) >= 3)
+    ticks.ask("Clock.rate", clock=loop, rate_n=4 * D)
+    ticks.wait_for(lambda: len(wakes_by_rate(ticks, loop).get(4 * D, ())) >= 4)
+    ticks.ask("Clock.rate", clock=loop, rate_n=D // 4)
+    ticks.wait_for(lambda: len(wakes_by_rate(ticks, loop).get(D // 4, ())) >= 3)
 
-        wakes = wakes_by_rate(receiver, loop)
-        assert all(gap >= 0.005e9 for gap in gaps(wakes[4 * D]))
-        assert all(gap >= 0.08e9 for gap in gaps(wakes[D // 4]))
+    wakes = wakes_by_rate(ticks, loop)
+    assert all(gap >= 0.005e9 for gap in gaps(wakes[4 * D]))
+    assert all(gap >= 0.08e9 for gap in gaps(wakes[D // 4]))
 
 
 def gaps(instants: list[int]) -> list[int]:
     return [after - before for before, after in pairwise(instants)]
 
 
-def test_that_the_longest_waits_at_the_lowest_rate_end_nothing() -> None:
-    with attached(TICKS) as (receiver, process):
-        wait_for_ticks(receiver)
-        receiver.ask("Clock.rate", clock=own_clock(receiver), rate_n=1)
-        receiver.listen(0.1)
-        receiver.ask("Clock.rate", clock=own_clock(receiver), rate_n=D)
-        wait_for_ticks(receiver)
+def test_that_the_longest_waits_at_the_lowest_rate_end_nothing(ticks: Receiver) -> None:
+    ticks.ask("Clock.rate", clock=own_clock(ticks), rate_n=1)
+    ticks.listen(0.1)
+    ticks.ask("Clock.rate", clock=own_clock(ticks), rate_n=D)
 
-        assert process.poll() is None
+    wait_for_ticks(ticks)
 
 
 def wakes_by_rate(receiver: Receiver, clock: int) -> dict[int, list[int]]:
@@ -167,35 +180,31 @@ def wakes_by_rate(receiver: Receiver, clock: int) -> dict[int, list[int]]:
     return {rate: instants[1:] for rate, instants in found.items()}
 
 
-def test_that_a_step_of_time_ends_exactly() -> None:
-    with attached(TICKS) as (receiver, _):
-        wait_for_ticks(receiver)
-        top = own_clock(receiver)
-        receiver.ask("Clock.pause", clock=top)
-        receiver.listen(0.1)
-        before = receiver.timeline().local_ns(top)
-        told = len(receiver.said("Program.held"))
+def test_that_a_step_of_time_ends_exactly(ticks: Receiver) -> None:
+    top = own_clock(ticks)
+    ticks.ask("Clock.pause", clock=top)
+    ticks.listen(0.1)
+    before = ticks.timeline().local_ns(top)
+    told = len(ticks.said("Program.held"))
 
-        receiver.ask("Program.step", local_ns=50_000_000, cause=3)
-        receiver.wait_until_held(told)
+    ticks.ask("Program.step", local_ns=50_000_000, cause=3)
+    ticks.wait_until_held(told)
 
-        timeline = receiver.timeline()
-        assert timeline.local_ns(top) - before == 50_000_000
-        assert timeline.clocks[top].pause_cause == 3
+    timeline = ticks.timeline()
+    assert timeline.local_ns(top) - before == 50_000_000
+    assert timeline.clocks[top].pause_cause == 3
 
 
-def test_that_a_step_to_the_next_timer_fires_it_and_no_other() -> None:
-    with attached(TICKS) as (receiver, _):
-        wait_for_ticks(receiver)
-        receiver.ask("Clock.pause", clock=own_clock(receiver))
-        receiver.listen(0.2)
-        for _ in range(3):
-            before, told = receiver.firings(), len(receiver.said("Program.held"))
-            receiver.ask("Program.step", to="next_timer")
-            receiver.wait_until_held(told)
-            receiver.listen(0.1)
+def test_that_a_step_to_the_next_timer_fires_it_and_no_other(ticks: Receiver) -> None:
+    ticks.ask("Clock.pause", clock=own_clock(ticks))
+    ticks.listen(0.2)
+    for _ in range(3):
+        before, told = ticks.firings(), len(ticks.said("Program.held"))
+        ticks.ask("Program.step", to="next_timer")
+        ticks.wait_until_held(told)
+        ticks.listen(0.1)
 
-            assert (receiver.firings() - before) == {TICK: 1}
+        assert (ticks.firings() - before) == {TICK: 1}
 
 
 def test_that_a_timer_is_cleared_by_command() -> None:

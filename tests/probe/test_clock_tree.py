@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from time import monotonic
@@ -54,9 +55,19 @@ application.exec()
 _PARENTS = {"system": "Python time", "asyncio": "asyncio loop", "qt": "PySide6"}
 
 
-@pytest.fixture(autouse=True)
-def _in_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(Path(__file__).parents[2])
+@pytest.fixture(scope="module", autouse=True)
+def _in_project() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(Path(__file__).parents[2])
+        yield
+
+
+@pytest.fixture(scope="module", params=_SOURCES)
+def driven(request: pytest.FixtureRequest) -> Iterator[tuple[str, Receiver]]:
+    """Return what drives a tree, and a receiver that is attached to its program."""
+    with attached(_SOURCES[request.param]) as (receiver, _):
+        receiver.wait_for(lambda: _fired(receiver) > 5)
+        yield request.param, receiver
 
 
 def _fired(receiver: Receiver) -> int:
@@ -93,40 +104,38 @@ def test_that_what_is_asked_of_a_tree_is_done_when_it_runs() -> None:
     assert done == ["asked"]
 
 
-@pytest.mark.parametrize("source", _SOURCES)
 def test_that_the_clocks_and_timers_of_a_tree_are_seen_below_what_its_source_reads(
-    source: str,
+    driven: tuple[str, Receiver],
 ) -> None:
-    with attached(_SOURCES[source]) as (receiver, _):
-        receiver.wait_for(lambda: _fired(receiver) > 5)
-        clocks, parents = receiver.clocks(), receiver.parents()
-        assert parents[clocks["enemies"]] == clocks["root"]
-        assert parents[clocks["root"]] == clocks["clock tree"]
-        assert parents[clocks["clock tree"]] == clocks[_PARENTS[source]]
-        assert set(receiver.timer_names().values()) >= {"spawn", "boss"}
-        timeline = receiver.timeline()
-        enemies = timeline.clocks[clocks["enemies"]]
-        assert enemies.rate_n * 2 == timeline.clocks[clocks["root"]].rate_n
-        # A tick of 10 ms of its own time each; the source was read a little before.
-        assert abs(_fired(receiver) - timeline.local_ns(clocks["enemies"]) // 10_000_000) <= 1
+    source, receiver = driven
+    clocks, parents = receiver.clocks(), receiver.parents()
+    assert parents[clocks["enemies"]] == clocks["root"]
+    assert parents[clocks["root"]] == clocks["clock tree"]
+    assert parents[clocks["clock tree"]] == clocks[_PARENTS[source]]
+    assert set(receiver.timer_names().values()) >= {"spawn", "boss"}
+    timeline = receiver.timeline()
+    enemies = timeline.clocks[clocks["enemies"]]
+    assert enemies.rate_n * 2 == timeline.clocks[clocks["root"]].rate_n
+    # A tick of 10 ms of its own time each; the source was read a little before.
+    assert abs(_fired(receiver) - timeline.local_ns(clocks["enemies"]) // 10_000_000) <= 1
 
 
-@pytest.mark.parametrize("source", _SOURCES)
-def test_that_a_held_program_holds_its_tree_and_lets_it_go_on_where_it_was(source: str) -> None:
-    with attached(_SOURCES[source]) as (receiver, _):
-        receiver.wait_for(lambda: _fired(receiver) > 5)
-        own = min(receiver.clocks().values())
-        receiver.ask("Clock.pause", clock=own, cause=1)
-        receiver.wait_until_held()
-        receiver.listen(0.05)
-        held = _fired(receiver)
-        receiver.listen(0.3)
-        assert _fired(receiver) == held
-        receiver.ask("Clock.resume", clock=own, cause=2)
-        receiver.wait_for(lambda: _fired(receiver) > held)
-        timeline = receiver.timeline()
-        enemies = receiver.clocks()["enemies"]
-        assert _fired(receiver) <= timeline.local_ns(enemies) // 10_000_000 + 1
+def test_that_a_held_program_holds_its_tree_and_lets_it_go_on_where_it_was(
+    driven: tuple[str, Receiver],
+) -> None:
+    _, receiver = driven
+    own = min(receiver.clocks().values())
+    receiver.ask("Clock.pause", clock=own, cause=1)
+    receiver.wait_until_held()
+    receiver.listen(0.05)
+    held = _fired(receiver)
+    receiver.listen(0.3)
+    assert _fired(receiver) == held
+    receiver.ask("Clock.resume", clock=own, cause=2)
+    receiver.wait_for(lambda: _fired(receiver) > held)
+    timeline = receiver.timeline()
+    enemies = receiver.clocks()["enemies"]
+    assert _fired(receiver) <= timeline.local_ns(enemies) // 10_000_000 + 1
 
 
 def test_that_a_clock_of_a_tree_follows_the_inspector_and_then_its_program_again() -> None:

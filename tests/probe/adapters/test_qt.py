@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
@@ -78,19 +79,56 @@ QtAsyncio.run(poll())
         assert set(receiver.timer_names().values()) == {"sleep in poll"}
 
 
-@pytest.mark.parametrize("binding", BINDINGS)
-def test_that_a_timer_that_becomes_a_single_shot_has_no_period_any_more(binding: str) -> None:
-    code = """
+_LOOKED_AT = """
 late = QTimer()
 late.start(100_000)
 late.setSingleShot(True)
+class Beat(QTimer):
+    def __init__(self):
+        super().__init__()
+        self.start(100_000)
+kept = [Beat()]
+Flag = Signal if "Signal" in globals() else pyqtSignal
+class Button(QObject):
+    clicked = Flag(bool)
+button = Button()
+timer = QTimer()
+timer.setInterval(40)
+timer.timeout.connect(lambda: say("interval", timer.interval()))
+button.clicked.connect(timer.start)
+button.clicked.emit(False)
+program = timeline_probe.starting._program
+adapter = program.adapters["qt"]
+new = program.clock("new", adapter=adapter)
+called = []
+calls = (
+    adapter.changed,
+    lambda clock: list(adapter.keyframe(clock)),
+    lambda clock: adapter.call_soon(clock, lambda: called.append(clock)),
+)
+for call in calls:
+    program.guarded(adapter, call, new)
+say("asked", adapter.state, len(called))
 """
-    code = HEAD.format(binding=binding) + code + TAIL
+
+
+@pytest.fixture(scope="module", params=BINDINGS)
+def looked_at(request: pytest.FixtureRequest) -> Iterator[Receiver]:
+    """Return what a program says whose timers some tests look at."""
+    binding: str = request.param
+    code = HEAD.format(binding=binding) + _LOOKED_AT + TAIL
     with attached(code, python=python_with(binding)) as (receiver, _):
         receiver.wait_for(lambda: "begun" in marks(receiver))
-        timers = receiver.timeline().timers
-        (number,) = timers.ids()
-        assert timers.interval[timers.index(number)] == 0
+        yield receiver
+
+
+def test_that_a_timer_that_becomes_a_single_shot_has_no_period_any_more(
+    looked_at: Receiver,
+) -> None:
+    looked_at.wait_for(lambda: "late" in looked_at.timer_names().values())
+    timers = looked_at.timeline().timers
+    (number,) = (number for number in timers.ids() if timers.row(number).label == "late")
+    assert timers.interval[timers.index(number)] == 0
 
 
 _MADE_OF_SEVERAL = """
@@ -143,22 +181,8 @@ timer.start(1000 / 60, board)
         assert row.interval_ns == 16_000_000
 
 
-@pytest.mark.parametrize("binding", BINDINGS)
-def test_that_a_flag_of_a_signal_is_no_interval(binding: str) -> None:
-    code = """
-Flag = Signal if "Signal" in globals() else pyqtSignal
-class Button(QObject):
-    clicked = Flag(bool)
-button = Button()
-timer = QTimer()
-timer.setInterval(40)
-timer.timeout.connect(lambda: say("interval", timer.interval()))
-button.clicked.connect(timer.start)
-button.clicked.emit(False)
-"""
-    code = HEAD.format(binding=binding) + code + TAIL
-    with attached(code, python=python_with(binding)) as (receiver, _):
-        receiver.wait_for(lambda: last(receiver, "interval") == ["40"])
+def test_that_a_flag_of_a_signal_is_no_interval(looked_at: Receiver) -> None:
+    looked_at.wait_for(lambda: last(looked_at, "interval") == ["40"])
 
 
 @pytest.mark.parametrize("binding", BINDINGS)
@@ -285,37 +309,9 @@ application.exec()
             assert len(receiver.timer_names()) == 1
 
 
-@pytest.mark.parametrize("binding", BINDINGS)
-def test_that_a_clock_may_be_asked_about_before_its_loop_is_known(binding: str) -> None:
-    code = """
-program = timeline_probe.starting._program
-adapter = program.adapters["qt"]
-new = program.clock("new", adapter=adapter)
-called = []
-calls = (
-    adapter.changed,
-    lambda clock: list(adapter.keyframe(clock)),
-    lambda clock: adapter.call_soon(clock, lambda: called.append(clock)),
-)
-for call in calls:
-    program.guarded(adapter, call, new)
-say(adapter.state, len(called))
-"""
-    code = HEAD.format(binding=binding) + code + TAIL
-    with attached(code, python=python_with(binding)) as (receiver, _):
-        receiver.wait_for(lambda: "begun" in marks(receiver))
-        assert marks(receiver) == ["active 1", "begun"]
+def test_that_a_clock_may_be_asked_about_before_its_loop_is_known(looked_at: Receiver) -> None:
+    assert marks(looked_at)[:2] == ["asked active 1", "begun"]
 
 
-@pytest.mark.parametrize("binding", BINDINGS)
-def test_that_a_timer_that_starts_itself_has_the_name_of_its_class(binding: str) -> None:
-    code = """
-class Beat(QTimer):
-    def __init__(self):
-        super().__init__()
-        self.start(100_000)
-kept = [Beat()]
-"""
-    code = HEAD.format(binding=binding) + code + TAIL
-    with attached(code, python=python_with(binding)) as (receiver, _):
-        receiver.wait_for(lambda: "Beat" in receiver.timer_names().values())
+def test_that_a_timer_that_starts_itself_has_the_name_of_its_class(looked_at: Receiver) -> None:
+    looked_at.wait_for(lambda: "Beat" in looked_at.timer_names().values())

@@ -63,33 +63,46 @@ def events(receiver: Receiver, kind: int) -> list[tuple[int, ...]]:
     return [event for event in receiver.events if event[1] == kind]
 
 
-@pytest.mark.parametrize(
-    "tick",
-    [
-        "def tick(): root.after(20, tick)",
-        "def tick(word='x'): root.after(20, lambda: tick('y'))",
-        "def tick(word='x'): root.after(20, tick, 'y')",
-        "class Ball:\n    def tick(self): root.after(20, self.tick)\ntick = Ball().tick",
-        """
+_SET_THEMSELVES_AGAIN = """
 from functools import partial
-def tock(number): root.after(20, partial(tock, number + 1))
-tick = partial(tock, 1)
-""",
-    ],
-)
-def test_that_a_call_that_sets_itself_again_is_one_interval(tick: str, python: str) -> None:
-    with attached(HEAD + tick + "\nroot.after(20, tick)\nrun()", python=python) as (receiver, _):
-        receiver.wait_for(lambda: len(events(receiver, TIMER_FIRED)) > 5)
-        timers = receiver.timeline().timers
-        (number,) = timers.ids()
-        row = timers.row(number)
+def function(): root.after(20, function)
+def in_lambda(word="x"): root.after(20, lambda: in_lambda("y"))
+def with_word(word="x"): root.after(20, with_word, "y")
+class Ball:
+    def method(self): root.after(20, self.method)
+def in_partial(number): root.after(20, partial(in_partial, number + 1))
+for tick in (function, in_lambda, with_word, Ball().method, partial(in_partial, 1)):
+    root.after(20, tick)
+run()
+"""
 
-        assert len(receiver.timer_names()) <= 3
-        assert timers.interval[timers.index(number)] == 20_000_000
-        assert row.call_site.startswith("<string>:")
-        instants = [b for _, _, subject, _, b in events(receiver, TIMER_FIRED) if subject == number]
-        assert NEVER not in instants
-        assert all(15e6 < after - at < 200e6 for at, after in pairwise(instants))
+
+def test_that_a_call_that_sets_itself_again_is_one_interval(python: str) -> None:
+    def fired(receiver: Receiver, timer: int) -> list[int]:
+        return [b for _, _, subject, _, b in events(receiver, TIMER_FIRED) if subject == timer]
+
+    with attached(HEAD + _SET_THEMSELVES_AGAIN, python=python) as (receiver, _):
+        receiver.wait_for(
+            lambda: sum(len(fired(receiver, timer)) > 3 for timer in receiver.timer_names()) == 5
+        )
+        timers = receiver.timeline().timers
+        numbers = [*timers.ids()]
+        names = [timers.row(number).label for number in numbers]
+
+        assert sorted(names) == [
+            "Ball.method",
+            "function",
+            "in_lambda.<locals>.<lambda>",
+            "in_partial",
+            "with_word",
+        ]
+        assert len(receiver.timer_names()) <= 3 * len(numbers)
+        for name, number in zip(names, numbers, strict=True):
+            assert timers.interval[timers.index(number)] == 20_000_000, name
+            assert timers.row(number).call_site.startswith("<string>:"), name
+            instants = fired(receiver, number)
+            assert NEVER not in instants, name
+            assert all(15e6 < after - at < 200e6 for at, after in pairwise(instants)), name
 
 
 @pytest.mark.usefixtures("windows")
