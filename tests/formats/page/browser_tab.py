@@ -20,19 +20,18 @@ _AT_REST = "globalThis.page !== undefined && !page.waiting && page.reading === u
 class Tab:
     """A page in a browser."""
 
-    def __init__(self, connection: Cdp, path: Path) -> None:
-        target = connection.call("Target.createTarget", {"url": path.as_uri()})["targetId"]
+    def __init__(self, connection: Cdp) -> None:
+        target = connection.call("Target.createTarget", {"url": "about:blank"})["targetId"]
         attached = {"targetId": target, "flatten": True}
         self._connection = connection
-        self._target = target
         self._session = connection.call("Target.attachToTarget", attached)["sessionId"]
+
+    def open(self, path: Path) -> None:
+        self.call("Page.navigate", url=path.as_uri())
         self.rest()
 
     def call(self, method: str, **values: object) -> Any:  # noqa: ANN401 - any value of JSON
         return self._connection.call(method, values, self._session)
-
-    def close(self) -> None:
-        self._connection.call("Target.closeTarget", {"targetId": self._target})
 
     def rest(self) -> None:
         """Wait until everything is drawn and written."""
@@ -73,30 +72,15 @@ class Tab:
         return base64.b64decode(self.call("Page.printToPDF", printBackground=True)["data"])
 
 
-class Browser:
-    """Chromium, in which tests open their pages."""
-
-    def __init__(self, connection: Cdp) -> None:
-        self._connection = connection
-
-    @contextmanager
-    def opened(self, path: Path) -> Iterator[Tab]:
-        tab = Tab(self._connection, path)
-        try:
-            yield tab
-        finally:
-            tab.close()
-
-
 @contextmanager
-def started() -> Iterator[Browser]:
-    """Start Chromium, or skip the test."""
+def started() -> Iterator[Tab]:
+    """Start Chromium with a tab, in which tests open their pages, or skip the test."""
     chromium()
     process, transport, profile = _started(headless=True)
     connection = Cdp(transport, lambda *_: None, lambda _: None)
     try:
         with closing(connection):
-            yield Browser(connection)
+            yield Tab(connection)
     finally:
         process.kill()
         process.wait()

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.formats.page.browser_tab import Browser, started
+from tests.formats.page.browser_tab import Tab, started
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser() -> Iterator[Tab]:
     with started() as found:
         yield found

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
 from inspector.analysis.statistics.runs import ComparedRun, differences
 from inspector.formats.report.comparison import write_comparison
 from inspector.tokens import CURVES
-from tests.formats.page.browser_tab import Browser, Tab
+from tests.formats.page.browser_tab import Tab
 
 MS = 1_000_000
 HOSTILE = "</script><img src=x onerror=document.title='run'>\u202e'\"&amp;"
@@ -27,11 +25,11 @@ RUNS = [run("before", 17.0, 1), run(HOSTILE, 15.0, 2), run("before again", 17.0,
 
 
 @pytest.fixture(scope="module")
-def tab(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Tab]:
+def tab(tmp_path_factory: pytest.TempPathFactory, browser: Tab) -> Tab:
     path = tmp_path_factory.mktemp("page") / "comparison.html"
     write_comparison(differences(RUNS), path, budgets_ms=(1000 / 60,))
-    with browser.opened(path) as found:
-        yield found
+    browser.open(path)
+    return browser
 
 
 def test_that_a_page_of_a_comparison_has_its_sentences_and_tables(tab: Tab) -> None:

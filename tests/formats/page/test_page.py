@@ -6,7 +6,6 @@ import json
 import random
 import re
 import subprocess
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from fractions import Fraction
 from html.parser import HTMLParser
@@ -49,7 +48,7 @@ from tests.analysis.test_lateness import (
     TIMER,
     Program,
 )
-from tests.formats.page.browser_tab import Browser, Tab
+from tests.formats.page.browser_tab import Tab
 from tests.fuzz import rounds
 from tests.javascript import node
 
@@ -85,10 +84,10 @@ ABOUT = Provenance(
 )
 
 
-@pytest.fixture
-def session(tmp_path: Path) -> HostedSession:
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> HostedSession:
     """Return five seconds: enemies are paused in the second, game is slow, then paused."""
-    session = virtual_session(scene_file(tmp_path, SCENE))
+    session = virtual_session(scene_file(tmp_path_factory.mktemp("scene"), SCENE))
     session.pictures.is_watched = True
     pass_seconds(session, 1)
     session.submit(PauseClock(ENEMIES))
@@ -163,12 +162,12 @@ def test_that_the_calls_of_a_page_are_those_of_the_timeline_at_any_instant(
 ) -> None:
     if scene != "own":
         session = virtual_session(SCENES / f"{scene}.py")
-        pass_seconds(session, 6)
+        pass_seconds(session, 4)
         session.refresh()
     path = written(session, tmp_path / "session.page.html")
     dice = random.Random(7)
     history = LogHistory(session.log)
-    instants = sorted(dice.randrange(history.last_ns) for _ in rounds(10))
+    instants = sorted(dice.randrange(history.last_ns) for _ in rounds(6))
 
     told = in_node(_READ, str(path), json.dumps(instants))
 
@@ -235,9 +234,7 @@ TRACE = [
 ]
 
 
-def test_that_a_page_of_a_trace_has_its_slices_and_counters(
-    tmp_path: Path, browser: Browser
-) -> None:
+def test_that_a_page_of_a_trace_has_its_slices_and_counters(tmp_path: Path, browser: Tab) -> None:
     path = tmp_path / "trace.json"
     path.write_text(json.dumps({"traceEvents": TRACE}))
     out = tmp_path / "trace.page.html"
@@ -261,20 +258,20 @@ def test_that_a_page_of_a_trace_has_its_slices_and_counters(
     ((name, at_ns, values),) = told[1]
     assert "queue" in name
     assert (at_ns, values) == ([10_000, 700_000], [2_500, -1_000])
-    with browser.opened(out) as tab:
-        tab.run(
-            "page.goTo(150000), page.select('lane', page.about.lanes.findIndex("
-            "(lane) => lane.slices && lane.slices.length === 2))"
-        )
-        tab.rest()
-        said = "[...document.querySelectorAll('#side p')].map((each) => each.textContent)"
-        assert tab.run(said)[1:] == [
-            "outer, 900 µs from 0:00.000",
-            "<b>inner</b>, 300 µs from 0:00.000",
-        ]
-        tab.run("page.select('lane', page.about.lanes.findIndex((lane) => lane.value))")
-        tab.rest()
-        assert tab.run(said)[1].startswith("2.5")
+    browser.open(out)
+    browser.run(
+        "page.goTo(150000), page.select('lane', page.about.lanes.findIndex("
+        "(lane) => lane.slices && lane.slices.length === 2))"
+    )
+    browser.rest()
+    said = "[...document.querySelectorAll('#side p')].map((each) => each.textContent)"
+    assert browser.run(said)[1:] == [
+        "outer, 900 µs from 0:00.000",
+        "<b>inner</b>, 300 µs from 0:00.000",
+    ]
+    browser.run("page.select('lane', page.about.lanes.findIndex((lane) => lane.value))")
+    browser.rest()
+    assert browser.run(said)[1].startswith("2.5")
 
 
 COLUMNS = """\
@@ -288,7 +285,7 @@ TimeInSeconds,MsBetweenPresents,GPUPower(W),GPUClock(MHz),<b>Load</b>(%)
 
 
 def test_that_a_page_of_a_capture_has_the_columns_beside_its_frames(
-    tmp_path: Path, browser: Browser
+    tmp_path: Path, browser: Tab
 ) -> None:
     path, out = tmp_path / "presents.csv", tmp_path / "presents.page.html"
     path.write_text(COLUMNS)
@@ -297,26 +294,26 @@ def test_that_a_page_of_a_capture_has_the_columns_beside_its_frames(
 
     assert cli.main(["export", str(path), "-o", str(out)]) == ExitCode.OK
 
-    with browser.opened(out) as tab:
-        lanes = "page.about.lanes.map((lane) => [lane.name, lane.unit, [...lane.value]])"
-        nothing = -(2**50) - 1
-        assert tab.run(lanes) == [
-            ["GPUPower(W)", "W", [250_000, 250_500, nothing, 100_000]],
-            ["GPUClock(MHz)", "MHz", [1_500_000, nothing, 1_500_000, 2_000_000]],
-        ]
-        said = "[...document.querySelectorAll('#side p')].map((each) => each.textContent)"
-        tab.run("page.select('lane', 0)")
-        for at_ns, lasts_ns, value in zip(read.at_ns, read.interval_ns, TEXTS, strict=True):
-            tab.run(f"page.goTo({at_ns - lasts_ns // 2})")
-            tab.rest()
-            assert tab.run(said)[1] == value
-            note = tab.run("page.rows[0].note.textContent")
-            assert note == (value if value.endswith(" W") else "")
-        summary = summary_of(
-            "GPUPower(W)", "W", read.beside.numbers([2])[0], read.interval_ns, are_frames=True
-        )
-        assert summary is not None
-        assert tab.run(said)[2:] == [summary.mean_text(), *summary.lines()]
+    browser.open(out)
+    lanes = "page.about.lanes.map((lane) => [lane.name, lane.unit, [...lane.value]])"
+    nothing = -(2**50) - 1
+    assert browser.run(lanes) == [
+        ["GPUPower(W)", "W", [250_000, 250_500, nothing, 100_000]],
+        ["GPUClock(MHz)", "MHz", [1_500_000, nothing, 1_500_000, 2_000_000]],
+    ]
+    said = "[...document.querySelectorAll('#side p')].map((each) => each.textContent)"
+    browser.run("page.select('lane', 0)")
+    for at_ns, lasts_ns, value in zip(read.at_ns, read.interval_ns, TEXTS, strict=True):
+        browser.run(f"page.goTo({at_ns - lasts_ns // 2})")
+        browser.rest()
+        assert browser.run(said)[1] == value
+        note = browser.run("page.rows[0].note.textContent")
+        assert note == (value if value.endswith(" W") else "")
+    summary = summary_of(
+        "GPUPower(W)", "W", read.beside.numbers([2])[0], read.interval_ns, are_frames=True
+    )
+    assert summary is not None
+    assert browser.run(said)[2:] == [summary.mean_text(), *summary.lines()]
 
 
 #: The value of a column in each frame.
@@ -368,9 +365,7 @@ def test_that_turns_of_a_loop_that_waits_are_as_long_as_they_worked(
     assert ends_ns == (frames.at_ns + frames.busy_ns).tolist()
 
 
-def test_that_a_call_that_is_overdue_says_what_made_it_late(
-    tmp_path: Path, browser: Browser
-) -> None:
+def test_that_a_call_that_is_overdue_says_what_made_it_late(tmp_path: Path, browser: Tab) -> None:
     program = Program()
     for until_ms in range(10, 201, 10):
         program.sample(MAIN, LIBRARY, REBUILD, CRUNCH, until_ms=until_ms, begins=until_ms == 10)
@@ -382,11 +377,11 @@ def test_that_a_call_that_is_overdue_says_what_made_it_late(
     events = Events(history)
     export_frames(frames, ABOUT, ExportOptions(), path, events=events, exporter=exporter_for(path))
 
-    with browser.opened(path) as tab:
-        late = tab.run("page.about.late[0]")
-        tab.run(f"page.goTo({late['at'] - 1e6}), page.select('lane', {late['lane']})")
-        tab.rest()
-        said = tab.run("document.getElementById('side').textContent")
+    browser.open(path)
+    late = browser.run("page.about.late[0]")
+    browser.run(f"page.goTo({late['at'] - 1e6}), page.select('lane', {late['lane']})")
+    browser.rest()
+    said = browser.run("document.getElementById('side').textContent")
 
     assert "so far" in said
     assert late["text"] in said
@@ -464,18 +459,23 @@ def test_that_a_page_has_the_pictures_of_the_scene(session: HostedSession, tmp_p
         ]
 
 
+@pytest.fixture(scope="module")
+def page_path(session: HostedSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(session, tmp_path_factory.mktemp("page") / "session.page.html")
+
+
 @pytest.fixture
-def tab(session: HostedSession, tmp_path: Path, browser: Browser) -> Iterator[Tab]:
+def tab(page_path: Path, browser: Tab) -> Tab:
     """The page of the session in Chromium."""
-    with browser.opened(written(session, tmp_path / "session.page.html")) as found:
-        yield found
+    browser.open(page_path)
+    return browser
 
 
 def test_that_a_page_in_a_browser_shows_the_local_times_and_reasons_of_the_timeline(
     session: HostedSession, tab: Tab
 ) -> None:
     history = LogHistory(session.log)
-    for tenth in range(1, 11):
+    for tenth in range(1, 11, 2):
         at_ns = history.last_ns * tenth // 11
         timeline = history.state_at(at_ns)
         timeline.set_present(at_ns)
