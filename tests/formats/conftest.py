@@ -13,7 +13,7 @@ from inspector.vocabulary import Phase
 MakeFrames = Callable[[Sequence[int]], FrameTimes]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_frames() -> MakeFrames:
     """Frames with given intervals; half of each is busy, two thirds of that updating."""
 
@@ -29,7 +29,7 @@ def make_frames() -> MakeFrames:
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def provenance() -> Provenance:
     return Provenance(
         scene="arcade.py",

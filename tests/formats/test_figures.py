@@ -24,7 +24,7 @@ def options_of(preset: str, name: FigureName) -> ExportOptions:
     return PRESETS[preset].applied_to(ExportOptions(figure=name, budgets_ms=(16.7,)))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def shown(make_frames: MakeFrames, provenance: Provenance) -> tuple[Shown, Shown]:
     """Return two captures, of which the second is the slower one."""
     dice = random.Random(3)
@@ -38,47 +38,51 @@ def shown(make_frames: MakeFrames, provenance: Provenance) -> tuple[Shown, Shown
 @pytest.mark.parametrize("is_side_by_side", [False, True])
 @pytest.mark.parametrize("name", FIGURES)
 @pytest.mark.parametrize("preset", PRESETS)
-def test_that_a_preset_is_in_pixels_and_its_text_can_be_read(  # noqa: PLR0913, PLR0917
-    qapp: object,
+def test_that_a_preset_is_in_pixels_and_its_text_can_be_read(
     shown: tuple[Shown, Shown],
     provenance: Provenance,
-    tmp_path: Path,
     preset: str,
     name: FigureName,
     is_side_by_side: bool,
 ) -> None:
-    assert qapp is not None
-    options, path = options_of(preset, name), tmp_path / "figure.png"
+    options, size = options_of(preset, name), PRESETS[preset]
     data = FigureData(shown, is_side_by_side)
     if name == "frames" and is_side_by_side and preset != "slide":
         # Two columns of frames with their headers need the width of a slide or a card.
         options = structs.replace(options, width_pt=max(options.width_pt, 800.0))
 
-    write_file(data, provenance, options, path, FIGURE_FORMATS)
     picture = figure(data, provenance, options)
 
-    image = QImage(str(path))
-    size = PRESETS[preset]
-    assert image.height() == size.height
+    pixels = options.dots_per_inch / 72
+    assert picture.height * pixels == pytest.approx(size.height)
     if options == options_of(preset, name):
-        assert image.width() == size.width
+        assert picture.width * pixels == pytest.approx(size.width)
     assert min(each.size for each in picture.texts()) >= picture.height / 45 - 1e-9
     assert all(0 <= each.at.x <= picture.width for each in picture.texts())
     assert all(0 <= each.at.y <= picture.height for each in picture.texts())
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_that_a_drawing_for_a_use_has_its_size_in_pixels(
-    shown: tuple[Shown, Shown], provenance: Provenance, tmp_path: Path, preset: str
+def test_that_a_file_for_a_use_has_its_size_in_pixels(
+    qapp: object,
+    shown: tuple[Shown, Shown],
+    provenance: Provenance,
+    tmp_path: Path,
+    preset: str,
 ) -> None:
-    path, size = tmp_path / "figure.svg", PRESETS[preset]
+    assert qapp is not None
+    (as_svg, as_png), size = (tmp_path / "figure.svg", tmp_path / "figure.png"), PRESETS[preset]
+    data, options = FigureData(shown), options_of(preset, "frames")
 
-    write_file(FigureData(shown), provenance, options_of(preset, "frames"), path, FIGURE_FORMATS)
-    used = path.read_text().partition("viewBox")[0]
-    write_file(FigureData(shown), provenance, ExportOptions(), path, FIGURE_FORMATS)
+    write_file(data, provenance, options, as_png, FIGURE_FORMATS)
+    write_file(data, provenance, options, as_svg, FIGURE_FORMATS)
+    used = as_svg.read_text().partition("viewBox")[0]
+    write_file(data, provenance, ExportOptions(), as_svg, FIGURE_FORMATS)
 
+    image = QImage(str(as_png))
+    assert (image.width(), image.height()) == (size.width, size.height)
     assert f'width="{size.width}" height="{size.height}"' in used
-    assert 'width="720pt" height="' in path.read_text()
+    assert 'width="720pt" height="' in as_svg.read_text()
 
 
 def test_that_samples_are_drawn_over_time_only(

@@ -3,6 +3,7 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -110,7 +111,7 @@ CASES: dict[str, list[int]] = {
     "spiky": spiky(3_000, {7: 250 * MS, 1_500: 900 * MS, 2_999: 120 * MS}),
     "a nanosecond each": [1] * 1_000,
     "an hour each": [3_600_000 * MS] * 50,
-    "many": spiky(40_000, {39_999: 300 * MS}),
+    "many": spiky(5_000, {4_999: 300 * MS}),
 }
 OPTIONS = {
     "plain": ExportOptions(),
@@ -123,15 +124,17 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-@pytest.mark.parametrize("intervals", CASES.values(), ids=CASES)
-def test_that_everything_is_within_the_picture(
-    make_frames: MakeFrames,
-    provenance: Provenance,
-    intervals: list[int],
-    options: ExportOptions,
-) -> None:
-    picture = frame_graph(make_frames(intervals), provenance, options)
+@pytest.fixture(
+    scope="module", params=product(CASES, OPTIONS), ids=lambda names: " ".join(map(str, names))
+)
+def picture(
+    request: pytest.FixtureRequest, make_frames: MakeFrames, provenance: Provenance
+) -> DisplayList:
+    case, options = request.param
+    return frame_graph(make_frames(CASES[case]), provenance, OPTIONS[options])
+
+
+def test_that_everything_is_within_the_picture(picture: DisplayList) -> None:
     for x, y in places(picture.items):
         assert math.isfinite(x)
         assert math.isfinite(y)
@@ -139,15 +142,7 @@ def test_that_everything_is_within_the_picture(
         assert -0.01 <= y <= picture.height + 0.01
 
 
-@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-@pytest.mark.parametrize("intervals", CASES.values(), ids=CASES)
-def test_that_lines_of_text_do_not_overlap(
-    make_frames: MakeFrames,
-    provenance: Provenance,
-    intervals: list[int],
-    options: ExportOptions,
-) -> None:
-    picture = frame_graph(make_frames(intervals), provenance, options)
+def test_that_lines_of_text_do_not_overlap(picture: DisplayList) -> None:
     boxes = []
     for text in picture.texts():
         corners = places([text])

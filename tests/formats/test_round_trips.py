@@ -27,9 +27,11 @@ from inspector.vocabulary import Phase, Share
 from tests.light_scenes import light_scene
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from inspector.formats.export import AnyExporter
+    from inspector.sessions.hosted import HostedSession
 
 _COLUMNS: Final = frozenset(
     {"index", "at_ns", "interval_ns", "delta_ns", "busy_ns", "phases", "shares"}
@@ -139,23 +141,31 @@ def test_that_export_and_import_is_the_identity(
         assert read.frames.interventions == frames.interventions
 
 
-@pytest.mark.parametrize("exporter", _TRACES, ids=lambda each: each.key)
-@pytest.mark.parametrize("path", [each.path for each in built_in_scenes()], ids=lambda p: p.stem)
-def test_that_frames_of_a_trace_begin_when_they_did(
-    tmp_path: Path, exporter: AnyExporter, path: Path
-) -> None:
-    session = virtual_session(light_scene(path, tmp_path))
-    pass_seconds(session, 1)
+@pytest.fixture(
+    scope="module", params=[each.path for each in built_in_scenes()], ids=lambda p: p.stem
+)
+def played(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[HostedSession]:
+    session = virtual_session(light_scene(request.param, tmp_path_factory.mktemp("scene")))
+    pass_seconds(session, 0.5)
     session.refresh()
-    frames = FrameTimes.from_timeline(session.timeline)
+    yield session
+    session.close()
+
+
+@pytest.mark.parametrize("exporter", _TRACES, ids=lambda each: each.key)
+def test_that_frames_of_a_trace_begin_when_they_did(
+    tmp_path: Path, exporter: AnyExporter, played: HostedSession
+) -> None:
+    frames = FrameTimes.from_timeline(played.timeline)
     target = tmp_path / f"scene{exporter.suffix}"
 
     export_frames(
-        *(frames, provenance_of(session), ExportOptions(), target),
-        events=Events(session.history),
+        *(frames, provenance_of(played), ExportOptions(), target),
+        events=Events(played.history),
     )
-    read = read_frame_file(target, stream=f"frame ({session.title} (1), frames")
+    read = read_frame_file(target, stream=f"frame ({played.title} (1), frames")
 
     begun = read.frames.at_ns - read.frames.at_ns[0]
     assert begun.tolist() == (frames.at_ns - frames.at_ns[0]).tolist()
-    session.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from fractions import Fraction
 from io import BytesIO
@@ -48,14 +49,26 @@ def slices(events: list[dict[str, Any]], thread: int) -> list[tuple[str, float, 
     ]
 
 
-@pytest.mark.parametrize("path", [each.path for each in built_in_scenes()], ids=lambda p: p.stem)
-def test_that_slices_of_a_thread_nest(path: Path, tmp_path: Path) -> None:
-    session = virtual_session(light_scene(path, tmp_path))
-    pass_seconds(session, 2)
+@pytest.fixture(
+    scope="module", params=[each.path for each in built_in_scenes()], ids=lambda p: p.stem
+)
+def played(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[HostedSession]:
+    """Return a built-in scene of which a clock was paused in the end."""
+    session = virtual_session(light_scene(request.param, tmp_path_factory.mktemp("scene")))
+    pass_seconds(session, 1)
     session.refresh()
+    session.submit(PauseClock(max(session.timeline.clocks)))
+    pass_seconds(session, 0.5)
+    session.refresh()
+    yield session
+    session.close()
 
+
+def test_that_slices_of_a_thread_nest(played: HostedSession) -> None:
     by_thread = defaultdict(list)
-    for each in trace_of(session):
+    for each in trace_of(played):
         if each["ph"] == "X":
             assert each["dur"] >= 0
             by_thread[each["tid"]].append((each["ts"], each["ts"] + each["dur"]))
@@ -68,7 +81,6 @@ def test_that_slices_of_a_thread_nest(path: Path, tmp_path: Path) -> None:
                 inside.pop()
             assert not inside or end <= inside[-1][1] + tiny, thread
             inside.append((begin, end))
-    session.close()
 
 
 def test_that_every_firing_is_there_on_its_clock() -> None:
@@ -144,16 +156,10 @@ def rows_of(slices: Slices) -> list[tuple[str, str, int, int]]:
     )
 
 
-@pytest.mark.parametrize("path", [each.path for each in built_in_scenes()], ids=lambda p: p.stem)
-def test_that_both_formats_are_read_back_as_the_same_slices(path: Path, tmp_path: Path) -> None:
-    session = virtual_session(light_scene(path, tmp_path))
-    pass_seconds(session, 1)
-    session.refresh()
-    clock = max(session.timeline.clocks)
-    session.submit(PauseClock(clock))
-    pass_seconds(session, 0.5)
-    session.refresh()
-    events, about = Events(session.history), provenance_of(session)
+def test_that_both_formats_are_read_back_as_the_same_slices(
+    played: HostedSession, tmp_path: Path
+) -> None:
+    events, about = Events(played.history), provenance_of(played)
     (as_json, as_perfetto) = tmp_path / "a.json", tmp_path / "a.pftrace"
 
     with as_json.open("wb") as stream:
@@ -164,8 +170,7 @@ def test_that_both_formats_are_read_back_as_the_same_slices(path: Path, tmp_path
     found = rows_of(read_back(as_perfetto, is_perfetto=True))
     assert found == rows_of(read_back(as_json, is_perfetto=False))
     frames = sum(name == "frame" for _track, name, *_times in found)
-    assert frames == len(session.timeline.frames) > 0
-    session.close()
+    assert frames == len(played.timeline.frames) > 0
 
 
 def test_that_a_part_of_a_session_begins_with_its_pauses_and_rates(tmp_path: Path) -> None:
