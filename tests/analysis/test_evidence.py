@@ -21,8 +21,6 @@ from inspector.vocabulary import MARK
 from tests.events.recording.recorded_worlds import record
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from inspector.analysis.evidence import Explanation
 
 _PORTION = 200
@@ -58,12 +56,13 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> EventLog:
     return session.log
 
 
-@pytest.fixture
-def past(tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch) -> Recording:
+@pytest.fixture(scope="module")
+def past(log: EventLog, tmp_path_factory: pytest.TempPathFactory) -> Recording:
     """Return a recording with a damaged chunk, and with keyframes before and behind it."""
-    monkeypatch.setattr(file_module, "KEYFRAME_EVERY", 2 * _PORTION)
-    monkeypatch.setattr(file_module, "KEYFRAME_AT_MOST", 2 * _PORTION)
-    path = record(log, tmp_path / "a.tlrec", portion=_PORTION)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(file_module, "KEYFRAME_EVERY", 2 * _PORTION)
+        patched.setattr(file_module, "KEYFRAME_AT_MOST", 2 * _PORTION)
+        path = record(log, tmp_path_factory.mktemp("past") / "a.tlrec", portion=_PORTION)
     with closing(sqlite3.connect(path)) as connection, connection:
         text = "UPDATE chunks SET crc = 0 WHERE first_cursor = ?"
         assert connection.execute(text, [_DAMAGED.start]).rowcount == 1

@@ -42,6 +42,7 @@ from inspector.sessions.replay.journal import (
 )
 from inspector.testing import held_session, scene_file
 from inspector.vocabulary import CLOCK_RATE
+from tests.fuzz import rounds
 
 SCENE = """
     from inspector.frames.state_machine import Edge
@@ -112,7 +113,7 @@ def test_that_every_command_refuses_every_value_of_another_kind(data: st.DataObj
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=8)
+@settings(max_examples=len(rounds(10)))
 @given(data=st.data())
 def test_that_every_command_is_done_or_refused_in_words_and_can_be_undone_if_it_says_so(
     kind: type[Command], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
@@ -142,7 +143,7 @@ def test_that_every_command_is_done_or_refused_in_words_and_can_be_undone_if_it_
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=8)
+@settings(max_examples=len(rounds(10)))
 @given(data=st.data())
 def test_that_what_every_command_would_do_to_timers_is_what_it_does(
     kind: type[Command], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

@@ -7,6 +7,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
@@ -79,12 +81,10 @@ def golden_files(folder: Path) -> list[Path]:
 def read_lines(path: Path) -> Iterator[GoldenLine]:
     """Go through the sequences of one recording; its name matters if they do not say theirs."""
     raw = path.read_bytes()
-    text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode()
-    # Not splitlines(), which also ends a line at characters that a text may hold.
     stem = path.name.partition(".")[0]
-    for line in text.split("\n"):
+    for line in (gzip.decompress(raw) if path.suffix == ".gz" else raw).split(b"\n"):
         if line.strip():
-            data = json.loads(line)
+            data = msgspec.json.decode(line)
             yield GoldenLine(data.get("sys", stem), data["id"], data)
 
 

@@ -42,6 +42,7 @@ from tests.frames.test_scheduler_model import (
     hooks,
     random_change,
 )
+from tests.fuzz import rounds
 
 #: Single precision is good for about this much after the few seconds of a test.
 TOLERANCE = 2e-4
@@ -196,7 +197,7 @@ def test_that_the_fold_knows_what_the_scheduler_knows(
     pair.cuts.compare_again()
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", rounds(40))
 def test_that_the_fold_knows_it_after_long_random_sequences(seed: int) -> None:
     dice = random.Random(seed)
     inside: dict[tuple[str, int, int, int], list[Operation]] = {}

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.scheduling import Overshoot
 from tests.frames.scheduler_model import Call, SchedulerModel
+from tests.fuzz import rounds
 
 if TYPE_CHECKING:
     from inspector.frames.scheduler.targets import Pause
@@ -267,7 +268,7 @@ def random_change(dice: random.Random) -> Operation:
     return dice.choice(kinds)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", rounds(60))
 def test_that_long_random_sequences_do_what_the_model_does(seed: int) -> None:
     dice = random.Random(seed)
     inside: dict[tuple[str, int, int, int], list[Operation]] = {}
