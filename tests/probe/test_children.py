@@ -91,18 +91,14 @@ def test_that_a_forked_child_dials_by_itself_and_its_parent_goes_on(
 
 
 _DAEMON = """
-import asyncio, os, select, sys
+import os, select, sys, time
 if os.fork():
     print(os.wait()[1], flush=True)
     sys.exit()
 os.closerange(3, 256)
 files = [open(sys.argv[0] + str(number), "w+") for number in range(20)]
-async def tick():
-    while True:
-        await asyncio.sleep(0.01)
-        if sys.stdin in select.select([sys.stdin], [], [], 0)[0]:
-            break
-asyncio.run(tick())
+while sys.stdin not in select.select([sys.stdin], [], [], 0)[0]:
+    time.sleep(0.01)
 print(sum(len(file.read()) for file in files), flush=True)
 os._exit(0)
 """
@@ -308,12 +304,10 @@ def test_that_forking_again_at_once_warns_of_no_threads(python: str, tmp_path: P
 
 
 _WORKERS = """
-import asyncio, multiprocessing, sys
+import multiprocessing, sys, time
 def work():
-    async def tick():
-        for _ in range(30):
-            await asyncio.sleep(0.01)
-    asyncio.run(tick())
+    for _ in range(30):
+        time.sleep(0.01)
 if __name__ == "__main__":
     context = multiprocessing.get_context(sys.argv[1] if sys.argv[1:] else {method!r})
     child = context.Process(target=work)

@@ -377,7 +377,7 @@ import asyncio
 server = timeline_probe.serve("unix:{tmp_path}/socket", token={TOKEN!r})
 async def main():
     loop = asyncio.get_running_loop()
-    for number in range(20_000):
+    for number in range(8_000):
         loop.call_later(1000 + number, print)
     print("set", flush=True)
     while True:
@@ -390,11 +390,11 @@ asyncio.run(main())
         receiver = dialled(f"unix:{tmp_path}/socket")
         receiver.wait_until_complete()
 
-        assert sum(name == "print" for name in receiver.timer_names().values()) == 20_000
+        assert sum(name == "print" for name in receiver.timer_names().values()) == 8_000
         states = [each["state"] for each in receiver.said("Events.keyframe")]
         assert states[0] == "begun"
         assert states[-1] == "complete"
-        assert states.count("partial") > 5
+        assert states.count("partial") > 2
         receiver.close()
 
 
