@@ -313,7 +313,7 @@ def _one_text(read: _Read, values: Sequence[MetricValue], few: Collection[str] |
     """Return metrics of a file as text: the ``few`` of all, or all; with ``None`` the chosen."""
     if few is not None and read.file.samples:
         # Most metrics need every frame; the notes on the file say that already.
-        values = [value for value in values if value.value is not None]
+        values, few = [value for value in values if value.value is not None], None
     known = len(values)
     values = [value for value in values if not few or value.metric.id in few]
     rows, former = [], None

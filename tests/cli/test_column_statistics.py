@@ -77,6 +77,7 @@ def test_that_samples_count_as_long_as_until_the_next(run: Run, tmp_path: Path) 
     _, out, _ = run(f"stats {path}")
     assert out.startswith(f"{path}: 3 samples, column frametime\n")
     assert "p99" not in out
+    assert ("duration" in out, "--all" in out) == (True, False)
 
 
 def test_that_a_recording_says_that_it_has_none(run: Run) -> None:

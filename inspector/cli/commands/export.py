@@ -168,7 +168,8 @@ def add_graph_options(parser: ArgumentParser) -> None:
         type=budget_ms,
         action="append",
         help="budget line: 60fps, or milliseconds; may be repeated (default: first the frame "
-        "rate that the scene has or the loop of a program asks for; then 120, 60 and 30 fps)",
+        "rate that the scene has or the loop of a program asks for, else its usual frame; then "
+        "60, 120 and 30 fps)",
     )
     graph.add_argument(
         "--stacked", action="store_true", help="stack the phases of each frame as areas"
