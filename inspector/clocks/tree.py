@@ -206,7 +206,7 @@ class ClockTree:
         # A local variable, because Python is slow to call the value of an instance attribute.
         is_driver = self._is_driver
         if not is_driver():
-            self._become_driver()
+            self.become_driver()
         if self._posted:
             self._run_posted()
         root = self.root
@@ -286,7 +286,8 @@ class ClockTree:
             )
         self._become_owner()
 
-    def _become_driver(self) -> None:
+    def become_driver(self) -> None:
+        """Refuse other threads from now on, as advancing time does."""
         if not self.is_owner():
             self._become_owner()
         self._is_driver = self.is_owner

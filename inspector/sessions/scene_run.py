@@ -220,6 +220,7 @@ class SceneRun:
         try:
             scene = load_scene(self.scene_path)
             self._threads.module_name = scene.module.__name__
+            self.tree.become_driver()
             try:
                 scene.build(self.stage)
             except SceneProblem:

@@ -49,6 +49,27 @@ def run_for(path: Path, frames: int = 6) -> HostedSession:
     return session
 
 
+def test_that_threads_are_refused_clocks_while_the_scene_is_built_too(tmp_path: Path) -> None:
+    path = scene_file(
+        tmp_path,
+        """
+        import threading
+
+        def build(stage):
+            thread = threading.Thread(target=lambda: stage.root.child("enemies"))
+            thread.start()
+            thread.join()
+        """,
+    )
+
+    session = run_for(path)
+
+    (failure,) = session.timeline.failures
+    assert "RuntimeError: a clock belongs to the thread that drives its tree" in failure.traceback
+    assert len(session.timeline.clocks) == 1
+    session.close()
+
+
 def test_that_an_error_that_ends_a_thread_is_a_failure(tmp_path: Path) -> None:
     session = run_for(worker(tmp_path))
 
