@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import product
-from pathlib import Path
 
 import pytest
 import shiboken6
@@ -23,14 +23,14 @@ from PySide6.QtWidgets import (
     QSpinBox,
     QWidget,
 )
-from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock
 from inspector.sessions.scene import find_scene
 from inspector.sessions.session import SessionPhase
 from tests.fuzz import rounds
 from tests.ui.lab.lab_stand import remember_cells
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import Shell
+from tests.ui.used_window import UsedWindow
 from ui.kit.range_note import RangeNote
 from ui.session.bridge import Selection
 
@@ -44,18 +44,45 @@ _NONSENSE = ("abc", "", "1e999999999", "-5", "٣", "9" * 400)
 _TRIED = min(len(_NONSENSE), len(rounds(4)))
 
 
-@pytest.fixture
-def shell(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
-    # Enter in the export dialog writes a file of the name that was typed, here.
-    monkeypatch.chdir(tmp_path)
-    remember_cells(monkeypatch)
-    shell = open_shell(qtbot, tmp_path, find_scene("schedulers"))
-    shell.pass_frames(60)
-    # So that a program that is opened does not replace it unasked.
-    shell.bridge.submit(PauseClock(shell.clock_id("squads")))
-    shell.advance(1 / 60)
-    shell.activate()
-    return shell
+@dataclass
+class Found:
+    """What the fields did.
+
+    Attributes:
+        nameless: What takes the keyboard and has no name.
+        said: What spin boxes said to a letter, by where they are and what they are called.
+        tried: What was typed, and where.
+        phase: Of the session, in the end.
+    """
+
+    nameless: list[str] = field(default_factory=list)
+    said: dict[tuple[str, str], str] = field(default_factory=dict)
+    tried: list[tuple[str, str]] = field(default_factory=list)
+    phase: SessionPhase | None = None
+
+
+@pytest.fixture(scope="module")
+def found(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Found:
+    """Go through all fields of a window once."""
+    assert qapp is not None
+    folder, found, lender = tmp_path_factory.mktemp("fields"), Found(), UsedWindow()
+    with pytest.MonkeyPatch.context() as patch:
+        # Enter in the export dialog writes a file of the name that was typed, here.
+        patch.chdir(folder)
+        remember_cells(patch)
+        shell = lender.lend(folder, find_scene("schedulers"))
+        shell.pass_frames(60)
+        # So that a program that is opened does not replace it unasked.
+        shell.bridge.submit(PauseClock(shell.clock_id("squads")))
+        shell.advance(1 / 60)
+        shell.activate()
+        for where, surface in _surfaces(shell):
+            _look_at(surface, where, found)
+            _try_nonsense(shell, surface, where, found.tried)
+        found.phase = shell.bridge.status.phase
+        shell.window.close()
+        lender.give_back(shell)
+    return found
 
 
 def _open_dialog(shell: Shell, action_id: str) -> QDialog | None:
@@ -136,63 +163,61 @@ def _is_named(widget: QWidget) -> bool:
     return has_text or bool(widget.accessibleName())
 
 
-def test_that_no_field_minds_nonsense(shell: Shell) -> None:
-    tried: list[tuple[str, str]] = []
-    for where, shown in _surfaces(shell):
-        surface: QWidget | None = shown
-        for place, _turn in product(range(len(_fields(shown))), range(_TRIED)):
-            nonsense = _NONSENSE[len(tried) % len(_NONSENSE)]
-            if surface is None or not shiboken6.isValid(surface) or not surface.isVisible():
-                # Enter has closed it.
-                surface = _open_dialog(shell, where) if where in _DIALOGS else None
-            fields = _fields(surface) if surface is not None else []
-            if place >= len(fields):
-                continue
-            field, line = fields[place], _line_of(fields[place])
-            _type(line, nonsense)
-            QApplication.processEvents()
-            tried.append((where, nonsense))
-            if isinstance(field, QSpinBox | QDoubleSpinBox):
-                assert field.minimum() <= field.value() <= field.maximum(), where
-            if isinstance(line.parentWidget(), QComboBox) or where == "palette":
-                continue  # Enter would start what was typed.
-            QTest.keyClick(line, Qt.Key.Key_Return)
-            QApplication.processEvents()
+def _look_at(surface: QWidget, where: str, found: Found) -> None:
+    """Find what has no name, and type a letter into spin boxes."""
+    found.nameless += [
+        f"{type(each).__name__} in {where}"
+        for each in surface.findChildren(QWidget)
+        if each.focusPolicy() & Qt.FocusPolicy.TabFocus and each.isVisible() and not _is_named(each)
+    ]
+    for box in (each for each in _fields(surface) if isinstance(each, QAbstractSpinBox)):
+        before = box.text()
+        (note,) = (each.note for each in box.findChildren(RangeNote))
+        line = _line_of(box)
+        line.setFocus()
+        line.selectAll()
+        QApplication.sendEvent(
+            line,
+            QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_X, Qt.KeyboardModifier.NoModifier, "x"),
+        )
+        assert box.text() == before
+        found.said[where, box.accessibleName()] = note.text() if note.isVisible() else ""
 
+
+def _try_nonsense(shell: Shell, shown: QWidget, where: str, tried: list[tuple[str, str]]) -> None:
+    """Type nonsense into each field, and press Enter."""
+    surface: QWidget | None = shown
+    for place, _turn in product(range(len(_fields(shown))), range(_TRIED)):
+        nonsense = _NONSENSE[len(tried) % len(_NONSENSE)]
+        if surface is None or not shiboken6.isValid(surface) or not surface.isVisible():
+            # Enter has closed it.
+            surface = _open_dialog(shell, where) if where in _DIALOGS else None
+        fields = _fields(surface) if surface is not None else []
+        if place >= len(fields):
+            continue
+        typed, line = fields[place], _line_of(fields[place])
+        _type(line, nonsense)
+        QApplication.processEvents()
+        tried.append((where, nonsense))
+        if isinstance(typed, QSpinBox | QDoubleSpinBox):
+            assert typed.minimum() <= typed.value() <= typed.maximum(), where
+        if isinstance(line.parentWidget(), QComboBox) or where == "palette":
+            continue  # Enter would start what was typed.
+        QTest.keyClick(line, Qt.Key.Key_Return)
+        QApplication.processEvents()
+
+
+def test_that_no_field_minds_nonsense(found: Found) -> None:
     # Faults of slots fail the test by themselves; here is left that the session goes on.
-    assert shell.bridge.status.phase in {SessionPhase.RUNNING, SessionPhase.HELD}
-    surfaces, texts = map(set, zip(*tried, strict=True))
+    assert found.phase in {SessionPhase.RUNNING, SessionPhase.HELD}
+    surfaces, texts = map(set, zip(*found.tried, strict=True))
     assert surfaces >= {"lanes", "lab", "breakpoints", "export", "set-rate"}
     assert texts == set(_NONSENSE)
 
 
 def test_that_what_takes_the_keyboard_has_a_name_and_spin_boxes_say_which_numbers_they_take(
-    shell: Shell,
+    found: Found,
 ) -> None:
-    nameless: list[str] = []
-    said: dict[tuple[str, str], str] = {}
-
-    for where, surface in _surfaces(shell):
-        nameless += [
-            f"{type(each).__name__} in {where}"
-            for each in surface.findChildren(QWidget)
-            if each.focusPolicy() & Qt.FocusPolicy.TabFocus
-            and each.isVisible()
-            and not _is_named(each)
-        ]
-        for box in (each for each in _fields(surface) if isinstance(each, QAbstractSpinBox)):
-            before = box.text()
-            (note,) = (each.note for each in box.findChildren(RangeNote))
-            line = _line_of(box)
-            line.setFocus()
-            line.selectAll()
-            QApplication.sendEvent(
-                line,
-                QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_X, Qt.KeyboardModifier.NoModifier, "x"),
-            )
-            assert box.text() == before
-            said[where, box.accessibleName()] = note.text() if note.isVisible() else ""
-
-    assert not nameless
-    assert len(said) >= 4
-    assert all(text.startswith("✖ Only numbers from ") for text in said.values()), said
+    assert not found.nameless
+    assert len(found.said) >= 4
+    assert all(text.startswith("✖ Only numbers from ") for text in found.said.values()), found.said
