@@ -68,10 +68,10 @@ ABOUT = Provenance(
 )
 
 
-@pytest.fixture
-def session(tmp_path: Path) -> HostedSession:
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> HostedSession:
     """Return four seconds: enemies are paused in the second, game is slow in the third."""
-    session = virtual_session(scene_file(tmp_path, SCENE))
+    session = virtual_session(scene_file(tmp_path_factory.mktemp("scene"), SCENE))
     pass_seconds(session, 1)
     session.submit(PauseClock(ENEMIES))
     pass_seconds(session, 1)

@@ -13,6 +13,7 @@ from inspector.pictures.shapes import Shape, circle
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.scene import built_in_scenes
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
+from tests.light_scenes import light_scene
 
 SCENE = """
 from inspector.pictures.shapes import circle
@@ -116,11 +117,11 @@ def test_that_a_picture_that_fails_is_told_and_the_scene_goes_on(
     assert session.timeline.failures == []
 
 
-def test_that_the_log_is_the_same_with_and_without_a_picture() -> None:
+def test_that_the_log_is_the_same_with_and_without_a_picture(tmp_path: Path) -> None:
     for scene in built_in_scenes():
         logs = []
         for is_watched in (False, True):
-            session = virtual_session(scene.path)
+            session = virtual_session(light_scene(scene.path, tmp_path))
             session.pictures.is_watched = is_watched
             pass_seconds(session, 1)
             assert session.pictures.failure == ""

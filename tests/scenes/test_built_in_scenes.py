@@ -14,13 +14,19 @@ from inspector.sessions.scene import built_in_scenes, find_scene
 from inspector.testing import fired, pass_seconds, virtual_session
 from inspector.vocabulary import EventKind
 from tests.fuzz import rounds
+from tests.light_scenes import light_scene
 
 SCENES = [scene.path for scene in built_in_scenes()]
 TEXT = ShapeKind.TEXT
 ON_NUMBER = re.compile(r"\d+ is on \d+")
 
 
-@pytest.mark.parametrize("path", SCENES, ids=lambda path: path.stem)
+@pytest.fixture(params=SCENES, ids=lambda path: path.stem)
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The path of each scene; of the one with thousands of timers, of a lighter one."""
+    return light_scene(request.param, tmp_path)
+
+
 def test_that_a_scene_runs_with_nothing_wrong_and_all_counts_exact(path: Path) -> None:
     session = virtual_session(path)
     tally = CallTally(session.log)
@@ -37,7 +43,6 @@ def test_that_a_scene_runs_with_nothing_wrong_and_all_counts_exact(path: Path) -
     session.close()
 
 
-@pytest.mark.parametrize("path", SCENES, ids=lambda path: path.stem)
 def test_that_a_scene_does_the_same_every_time(path: Path) -> None:
     def run() -> list[tuple[int, ...]]:
         session = virtual_session(path)
@@ -51,7 +56,6 @@ def test_that_a_scene_does_the_same_every_time(path: Path) -> None:
     assert run() == run()
 
 
-@pytest.mark.parametrize("path", SCENES, ids=lambda path: path.stem)
 def test_that_texts_of_a_picture_are_whole_and_apart(path: Path) -> None:
     session = virtual_session(path)
     faults = set()
@@ -119,6 +123,7 @@ def test_that_thousands_of_timers_are_thousands() -> None:
     assert len(session.timeline.timers) > 5_000
     assert len(session.timeline.clocks) == 74
     assert len({clock.rate for clock in session.timeline.clocks.values()}) == 8
+    assert session.timeline.failures == []
     session.close()
 
 

@@ -41,7 +41,7 @@ SCENES = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10")
 @pytest.fixture(scope="module", params=SCENES)
 def log(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> EventLog:
     scene = light_scene(find_scene(request.param), tmp_path_factory.mktemp("scene"))
-    return scene_log(str(scene))
+    return scene_log(str(scene), 2)
 
 
 def test_that_folding_blocks_gives_the_same_state(log: EventLog) -> None:

@@ -27,6 +27,7 @@ from inspector.events.recording import (
 )
 from inspector.events.recording.layout import CHUNK_EVENTS
 from inspector.events.recording.writing import writer
+from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_SECOND
 from inspector.vocabulary import (
     CLOCK_ADDED,
@@ -471,21 +472,20 @@ def timers_told(log: EventLog) -> dict[int, list[Any]]:
     return rows
 
 
+@pytest.fixture(scope="module", params=[("1", 2), ("5", 2), ("2", 0.5)], ids=["1", "5", "2"])
+def timers_log(request: pytest.FixtureRequest) -> EventLog:
+    return scene_log(*request.param)
+
+
 @pytest.mark.parametrize("portion", [1, 37, 500, 10**6])
-@pytest.mark.parametrize("scene", ["1", "5"])
 def test_that_the_table_of_timers_tells_what_became_of_each(
-    tmp_path: Path, scene: str, portion: int
+    tmp_path: Path, timers_log: EventLog, portion: int
 ) -> None:
-    _compare_timers(scene_log(scene, 2), tmp_path / "a.tlrec", portion)
-
-
-@pytest.mark.parametrize("portion", [37, 10**6])
-def test_that_the_table_tells_it_of_thousands_of_timers(tmp_path: Path, portion: int) -> None:
-    _compare_timers(scene_log("2", 2), tmp_path / "a.tlrec", portion)
-
-
-def _compare_timers(log: EventLog, path: Path, portion: int) -> None:
-    record(log, path, portion=portion)
+    log = timers_log
+    if portion == 1:
+        # Thousands of commits.
+        log = EventLog.holding(log.strings, log.slice(0, 1_000), 0, Timeline(log.strings))
+    path = record(log, tmp_path / "a.tlrec", portion=portion)
 
     columns = "due_ns, interval_ns, fired, lateness_ns, gone_ns, gone_by"
     rows = {timer: row for timer, *row in query(path, f"SELECT timer, {columns} FROM timers")}  # noqa: S608
