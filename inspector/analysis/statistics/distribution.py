@@ -51,6 +51,8 @@ class Distribution:
     def of_ranks(self, ranks: ArrayLike) -> NDArray[np.int64]:
         """Return the values of some ranks, 0 for the smallest; the ranks are within the length."""
         ranks = np.asarray(ranks, dtype=np.int64)
+        if len(self._runs) == 1:
+            return self._runs[0].take(ranks)
         low = np.full(len(ranks), min(int(run[0]) for run in self._runs))
         high = np.full(len(ranks), max(int(run[-1]) for run in self._runs))
         # Bisection: the largest value such that no more values than the rank are smaller.
