@@ -14,7 +14,7 @@ from inspector.display_text import as_plain
 
 from ..kit.theme import Theme
 from ..kit.throttled_refresh import single_shot
-from .descriptions import ActionDescription, ActionFacts, HandlerT, why_not
+from .descriptions import ActionDescription, ActionFacts, HandlerT, Needs, why_not
 from .menus import MenuId
 
 #: The reason of an action that is not bound yet.
@@ -31,6 +31,8 @@ class DescribedAction(QAction):
         super().__init__(description.title, parent)
         self.description = description
         self.reason = _NOT_READY  # Why it is disabled, else empty
+        # By its name: enumerations take long to be looked up.
+        self.needs = description.needs.name
         self._callback: Callable[[], object] | None = None
         self._is_shown_checked = False
         self._file_word = ""
@@ -70,14 +72,15 @@ class DescribedAction(QAction):
             self.icon_name = name
             self.setIcon(theme.icon(name))
 
-    def apply(self, facts: ActionFacts) -> None:
-        reason = why_not(self.description.needs, facts) if self._callback else _NOT_READY
-        is_other_file = facts.file_word != self._file_word and bool(self.description.file_tip)
+    def apply(self, reason: str, file_word: str) -> None:
+        """Enable it unless there is a reason not to; a file that is shown is called by its word."""
+        reason = reason if self._callback else _NOT_READY
+        is_other_file = file_word != self._file_word and bool(self.description.file_tip)
         if reason != self.reason or self.isEnabled() == bool(reason) or is_other_file:
-            self.reason, self._file_word = reason, facts.file_word
+            self.reason, self._file_word = reason, file_word
             self.setEnabled(not reason)
             if self.description.file_title:
-                is_file = bool(facts.file_word)
+                is_file = bool(file_word)
                 self.setText(self.description.file_title if is_file else self.description.title)
             self._refresh_tip()
 
@@ -100,7 +103,6 @@ class DescribedAction(QAction):
         if self.reason:
             tip = f"{tip}\nUnavailable: {self.reason}."
         self.setToolTip(as_plain(tip))
-        self.setStatusTip(said)
 
 
 class ActionSet(QObject):
@@ -136,12 +138,13 @@ class ActionSet(QObject):
     def _bind(self, action_id: str, callback: Callable[[], object]) -> None:
         action = self.by_id[action_id]
         action.bind(callback)
-        action.apply(self.facts)
+        action.apply(why_not(action.description.needs, self.facts), self.facts.file_word)
 
     def apply(self, facts: ActionFacts) -> None:
         self.facts = facts
+        reasons = {needs.name: why_not(needs, facts) for needs in Needs}
         for action in self.by_id.values():
-            action.apply(facts)
+            action.apply(reasons[action.needs], facts.file_word)
         self.applied.emit()
 
     def set_choice(self, menu: MenuId, choice: str) -> None:

@@ -406,7 +406,6 @@ class MenuPreviews(QObject):
         return event.type() == QEvent.Type.ToolTip and self.previewer.card.isVisible()
 
     def _watch_showing(self, menu: QMenu) -> None:
-        menu.installEventFilter(self)
         menu.aboutToShow.connect(partial(self._assign_commands, menu))
         for action in menu.actions():
             below = action.menu()
@@ -415,6 +414,8 @@ class MenuPreviews(QObject):
 
     def _assign_commands(self, menu: QMenu) -> None:
         """Give each action of a menu that is about to open its command."""
+        # Only now: menus hear of every change of an action.
+        menu.installEventFilter(self)
         commands = commands_of_actions(self._window.bridge)
         for action in menu.actions():
             if action.objectName():
