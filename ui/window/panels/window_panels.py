@@ -195,29 +195,35 @@ class WindowPanels(QObject):
         self._make_panel = make
         for panel_id in self.ids:
             if self.is_open(panel_id):
-                self.panel(panel_id)
+                self._fill(panel_id)
+        self._order_tabs()
 
     def panel(self, panel_id: str) -> QWidget:
         """Return a panel, making it if it was not shown yet."""
+        if self._fill(panel_id) and panel_id not in self._in_tray:
+            self._order_tabs()
+        return self._places[panel_id].widget()
+
+    def _fill(self, panel_id: str) -> bool:
+        """Make a panel if it was not shown yet; return whether it was not."""
         place = self._places[panel_id]
         widget = place.widget()
-        if (
-            self._make_panel is not None
-            and isinstance(widget, Placeholder)
-            and not widget.is_failure
-        ):
-            description = next(panel for panel in PANELS if panel.id == panel_id)
-            try:
-                with PANELS.guarding(description):
-                    place.set_widget(self._make_panel(description))
-                if self._arrangement is not None and panel_id not in self._in_tray:
-                    parts = map(self._arrangement.widget, range(self._arrangement.count()))
-                    tab_through(*parts, self.column, self._above_foot)
-            except ExtensionError as error:
-                report(error)
-                place.set_widget(Placeholder(str(error)))
-            widget.deleteLater()
-        return place.widget()
+        if self._make_panel is None or not isinstance(widget, Placeholder) or widget.is_failure:
+            return False
+        description = next(panel for panel in PANELS if panel.id == panel_id)
+        try:
+            with PANELS.guarding(description):
+                place.set_widget(self._make_panel(description))
+        except ExtensionError as error:
+            report(error)
+            place.set_widget(Placeholder(str(error)))
+        widget.deleteLater()
+        return True
+
+    def _order_tabs(self) -> None:
+        if self._arrangement is not None:
+            parts = map(self._arrangement.widget, range(self._arrangement.count()))
+            tab_through(*parts, self.column, self._above_foot)
 
     def blame(self, error: BaseException) -> bool:
         """Replace the panel of a package by the reason for an error; returns whether it is its."""
