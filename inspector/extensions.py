@@ -327,12 +327,12 @@ def _metadata_folders() -> Iterator[str]:
     seen = set()
     for folder in sys.path:
         try:
-            names = sorted(os.listdir(folder or "."))  # noqa: PTH208 - what is in sys.path is text
+            names = os.listdir(folder or ".")  # noqa: PTH208 - what is in sys.path is text
         except OSError:
             continue
-        for name in names:
+        for name in sorted(each for each in names if each.endswith(_METADATA)):
             package = name.partition("-")[0].casefold()
-            if not name.endswith(_METADATA) or package in seen:
+            if package in seen:
                 continue
             seen.add(package)
             path = os.path.join(folder, name)  # noqa: PTH118 - likewise
