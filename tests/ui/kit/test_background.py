@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from threading import Event, current_thread, main_thread
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from PySide6.QtCore import QCoreApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.errors import CaptureError
+from tests.forked.python import WINDOW, python_with
 from ui.kit.background import Background, Cancelled
 
 if TYPE_CHECKING:
@@ -142,6 +142,6 @@ for number in range(1_500):
 
 
 def test_that_a_window_may_go_while_its_work_hands_something_over() -> None:
-    command = [sys.executable, "-c", _DELETED_WHILE_IT_WORKS]
+    command = [*python_with(WINDOW), "-c", _DELETED_WHILE_IT_WORKS]
 
     assert subprocess.run(command, check=False, timeout=60).returncode == 0

@@ -3,7 +3,6 @@ import io
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -47,6 +46,7 @@ from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.tokens import ThemeName
 from inspector.vocabulary import Phase
+from tests.forked.python import WINDOW, python_with
 from ui.export.picture_files import write_pdf, write_png
 from ui.kit.fonts import load_fonts
 from ui.kit.picture import (
@@ -284,7 +284,7 @@ def test_that_pictures_need_no_display_and_no_application() -> None:
         if name not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
     }
     result = subprocess.run(
-        [sys.executable, "-c", WITHOUT_APPLICATION],
+        [*python_with(WINDOW), "-c", WITHOUT_APPLICATION],
         cwd=Path(__file__).parents[3],
         env=environment,
         capture_output=True,
@@ -330,7 +330,7 @@ except ExportError as error:
 
 def test_that_an_application_without_graphics_is_refused_in_a_sentence() -> None:
     result = subprocess.run(
-        [sys.executable, "-c", WITHOUT_GRAPHICS],
+        [*python_with(WINDOW), "-c", WITHOUT_GRAPHICS],
         cwd=Path(__file__).parents[3],
         capture_output=True,
         text=True,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Generator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -11,6 +14,7 @@ from inspector.engines.lab.display import Display
 from inspector.engines.lab.refresh_lab import LabResult, begin_cell
 from inspector.engines.lab.subjects import Subject
 from inspector.engines.lab.timer import LabTimer
+from tests.forked.python import COMMAND_LINE, python_with
 from tests.ui.world import PlayedSession
 from ui.kit.theme import Theme
 from ui.lab.lab_form import LabForm
@@ -33,6 +37,16 @@ def _begin_cell_once(
     if cell not in _RESULTS:
         _RESULTS[cell] = yield from begin_cell(*cell)
     return _RESULTS[cell]
+
+
+def start_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the processes of scenes import nothing; tests/engines/lab starts whole ones."""
+
+    def start(command: list[str], **pipes: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401 - of Popen
+        return subprocess.Popen([*python_with(COMMAND_LINE), *command[2:]], **pipes)
+
+    quick = SimpleNamespace(Popen=start, PIPE=subprocess.PIPE)
+    monkeypatch.setattr("inspector.engines.lab.scene_process.subprocess", quick)
 
 
 class Stand:

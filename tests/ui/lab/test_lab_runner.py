@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.engines.lab.display import steady_display
+from tests.ui.lab.lab_stand import start_quickly
 from ui.lab.lab_runner import JobSteps, LabRunner, LabStep, SceneJob
 
 SECOND = 1_000_000_000
@@ -130,9 +132,10 @@ def test_that_a_slot_of_progress_can_cancel(qtbot: QtBot) -> None:
 
 
 def test_that_a_scene_that_cannot_be_loaded_ends_in_a_sentence(
-    tmp_path: Path, qtbot: QtBot
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "broken.py"
+    start_quickly(monkeypatch)
     path.write_text("import sys\nsys.exit(3)\n", encoding="utf-8")
     runner = LabRunner()
     heard = Heard(runner)
@@ -147,8 +150,9 @@ def test_that_a_scene_that_cannot_be_loaded_ends_in_a_sentence(
 
 
 def test_that_a_callback_that_fails_is_noted_beside_the_results(
-    tmp_path: Path, qtbot: QtBot
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    start_quickly(monkeypatch)
     path = tmp_path / "scene.py"
     path.write_text(
         "def build(stage):\n"

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from inspector.cli.main import main
-from tests.ui.lab.lab_stand import Stand, remember_cells
+from tests.ui.lab.lab_stand import Stand, remember_cells, start_quickly
 from ui.lab.lab_form import What
 from ui.lab.panel import LabColumn
 
@@ -19,6 +19,7 @@ from ui.lab.panel import LabColumn
 @pytest.fixture
 def stand(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Stand:
     remember_cells(monkeypatch)
+    start_quickly(monkeypatch)
     return Stand(qtbot)
 
 
