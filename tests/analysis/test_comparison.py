@@ -123,7 +123,7 @@ def test_that_differences_of_five_percent_are_found_in_frames_that_depend_on_eac
 def test_that_captures_that_are_too_short_claim_nothing_and_say_so() -> None:
     short = Case("short", uncapped(0.99), 3_000)
 
-    found = outcome(short, 10 * PAIRS, 99)
+    found = outcome(short, 5 * PAIRS, 99)
 
     assert found.undecided == 1
     (before,), (after,) = (short.make(np.random.RandomState(seed), 1, 3_000) for seed in (1, 2))

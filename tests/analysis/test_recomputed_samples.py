@@ -22,6 +22,7 @@ from inspector.analysis.statistics.time_series import TimeSeries
 from inspector.formats.captures.tool_tables import FrameTableReader
 from inspector.timebase import NS_PER_MS
 from tests.formats.read_captures import whole
+from tests.fuzz import rounds
 
 REFRESH = Fraction(1000, 60)
 FILES = (
@@ -201,9 +202,12 @@ def classes(f: list[Fraction]) -> Numbers:
 
 @pytest.mark.parametrize("name", FILES)
 def test_that_every_statistic_follows_from_the_raw_file(
-    name: str, sample_file: Callable[[str], Path]
+    name: str, sample_file: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    path = sample_file(name)
+    # Of the longest only the beginning, unless there is time.
+    lines = sample_file(name).read_bytes().splitlines(keepends=True)[: len(rounds(4_000))]
+    path = tmp_path / "beginning.csv"
+    path.write_bytes(b"".join(lines))
     raw = {key: rows for key, rows in streams(path).items() if any(recomputable(rows))}
     read = {each.name: each.stream() for each in whole(FrameTableReader(path)).streams}
     assert sorted(map(len, raw.values())) == sorted(map(len, read.values()))

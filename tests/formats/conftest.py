@@ -1,6 +1,6 @@
 """Frames, provenance and a picture that the tests of formats and pictures share."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
 
@@ -39,3 +39,11 @@ def provenance() -> Provenance:
         frame_rate=Fraction(60),
         note="for a test",
     )
+
+
+@pytest.fixture(scope="module")
+def few_resamples() -> Iterator[None]:
+    """Compare in a tenth of the time, where it does not matter how wide intervals are."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("inspector.analysis.statistics.comparison._RESAMPLES", 40)
+        yield

@@ -21,6 +21,7 @@ from inspector.sessions.compared import run_of_file
 from tests.formats.test_report import Balanced
 from tests.sessions.test_compared import sampled
 
+pytestmark = pytest.mark.usefixtures("few_resamples")
 MS = 1_000_000
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 

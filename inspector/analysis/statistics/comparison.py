@@ -250,8 +250,9 @@ def comparison(  # noqa: PLR0913 - as many things make a comparison
     kind: Literal["stable"] | None = "stable" if small.dtype.itemsize <= 2 else None  # noqa: PLR2004
 
     def values_of(places: _Resampled) -> list[float | None]:
-        series = TimeSeries(times_ms[places], stutter=stutter or USUAL_STUTTER)
-        series.ordered_ms = times_ms[np.sort(places, kind=kind)]
+        # take() is twice as fast as an index with small integers.
+        series = TimeSeries(times_ms.take(places), stutter=stutter or USUAL_STUTTER)
+        series.ordered_ms = times_ms.take(np.sort(places, kind=kind))
         return [
             None if are_samples and metric.is_of_every_frame else metric.compute(series)
             for metric in metrics

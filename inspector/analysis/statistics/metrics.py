@@ -100,7 +100,7 @@ def _frameview_low(share: float, series: TimeSeries) -> float:
     FrameView's "x % Low FPS", recomputed from its logs and summaries.
     """
     slowest = series.slowest_ms(floor(share * len(series)) + 1)
-    return rate_of(float(slowest.mean()))
+    return rate_of(float(slowest.sum()) / len(slowest))
 
 
 def _frameview_rate(share: float, series: TimeSeries) -> float:
@@ -138,8 +138,8 @@ def _low_integral(share: float, series: TimeSeries) -> float:
     """
     slowest_first = series.ordered_ms[::-1]
     # The total is summed up in this order, as other orders may differ in the last digit.
-    sums = np.cumsum(slowest_first)
-    place = int(np.searchsorted(sums, share * float(sums[-1]), side="left"))
+    sums = slowest_first.cumsum()
+    place = int(sums.searchsorted(share * float(sums[-1]), side="left"))
     return rate_of(float(slowest_first[place]))
 
 

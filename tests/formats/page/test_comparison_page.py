@@ -10,6 +10,7 @@ from inspector.formats.report.comparison import write_comparison
 from inspector.tokens import CURVES
 from tests.formats.page.browser_tab import Tab
 
+pytestmark = pytest.mark.usefixtures("few_resamples")
 MS = 1_000_000
 HOSTILE = "</script><img src=x onerror=document.title='run'>\u202e'\"&amp;"
 
