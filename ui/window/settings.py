@@ -16,8 +16,6 @@ import tempfile
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
-from inspector.analysis.statistics.frame_budget import DEFAULT_BUDGETS_MS
-
 #: Incremented when the meaning of a field changes; files of newer versions are kept aside.
 SETTINGS_VERSION: Final = 1
 #: Incremented when layouts are written differently; older ones are not restored.
@@ -47,7 +45,8 @@ class Settings(NamedTuple):
     # Number of frames of the long step, 1 or more; the window takes no more than a session does.
     step_frames: int = 10
     # Frame times to compare with, the most important first.
-    budgets_ms: tuple[float, ...] = DEFAULT_BUDGETS_MS
+    # DEFAULT_BUDGETS_MS, whose module takes long to import before the first paint
+    budgets_ms: tuple[float, ...] = (1000 / 60, 1000 / 120, 1000 / 30)
     # What follows when a callback raises.
     failure_policy: Literal["continue", "pause branch", "stop"] = "continue"
     # How hard the time source tries to be on time.

@@ -10,6 +10,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
+from inspector.analysis.statistics.frame_budget import DEFAULT_BUDGETS_MS
 from ui.window.settings import Settings, SettingsFile, settings_from_json
 
 
@@ -48,6 +49,7 @@ def test_that_a_first_start_has_the_defaults_without_complaint(tmp_path: Path) -
     file = SettingsFile(tmp_path / "settings.json")
 
     assert file.load() == Settings()
+    assert Settings().budgets_ms == DEFAULT_BUDGETS_MS
     assert file.problem == ""
 
 
