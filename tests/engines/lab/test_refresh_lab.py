@@ -190,7 +190,7 @@ def test_that_dialects_drop_or_carry_as_the_originals_do(name: str, mean_period_
 @pytest.mark.parametrize("each", SUBJECTS, ids=lambda each: each.name)
 @pytest.mark.parametrize("count", [1, 3])
 def test_that_a_timer_fires_no_more_often_than_asked(each: Subject, count: int) -> None:
-    result = run_cell(LabTimer(SECOND, count), each, steady_display(240, 20 * SECOND))
+    result = run_cell(LabTimer(SECOND, count), each, steady_display(240, 5 * SECOND))
 
     assert result.expected_count == count
     # Firings that the second repair refuses count as well.
@@ -384,9 +384,9 @@ def test_that_a_pacer_in_front_leaves_refreshes_out() -> None:
 
 def test_that_a_run_goes_on_in_small_steps() -> None:
     for each in SUBJECTS:
-        steps = list(each.begin(EACH_SECOND, steady_display(240, 60 * SECOND)))
+        steps = list(each.begin(EACH_SECOND, steady_display(240, 2 * SECOND)))
         assert len(steps) >= 1
-    assert len(list(subject("egret").begin(EACH_SECOND, steady_display(240, 60 * SECOND)))) == 450
+    assert len(list(subject("egret").begin(EACH_SECOND, steady_display(240, 8 * SECOND)))) == 60
 
 
 def test_that_subjects_are_found_by_name_family_or_all() -> None:

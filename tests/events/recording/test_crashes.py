@@ -8,7 +8,6 @@ import random
 import shutil
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -32,6 +31,7 @@ from inspector.events.timeline import Timeline
 from inspector.sessions.frame_files import read_frame_file
 from inspector.vocabulary import MARK, Numbers
 from tests.events.recording.recorded_worlds import record, scene_log, wait_for_commit
+from tests.forked.python import COMMAND_LINE, python_with
 from tests.fuzz import rounds
 
 _ROOT = Path(__file__).parents[3]
@@ -174,7 +174,7 @@ def test_that_any_page_overwritten_opens_or_is_refused(
 def test_that_a_program_killed_at_any_line_leaves_what_was_committed(tmp_path: Path) -> None:
     chance = random.Random(21)
     paths = [tmp_path / f"{turn}" / "a.tlrec" for turn in range(max(6, PLACES // 5))]
-    arguments = [sys.executable, "-c", _DIE_AT_LINES]
+    arguments = [*python_with(COMMAND_LINE), "-c", _DIE_AT_LINES]
     for path in paths:
         path.parent.mkdir()
         arguments += [str(path), str(chance.randrange(100, 25_000))]
@@ -355,7 +355,8 @@ try:
 except RecordingError as error:
     print(error)
 """
-    arguments = [sys.executable, "-c", _DIE_AT_LINES + opens, str(path), "9000"]
+    program = _DIE_AT_LINES + opens
+    arguments = [*python_with(COMMAND_LINE), "-c", program, str(path), "9000"]
     try:
         done = subprocess.run(arguments, cwd=_ROOT, capture_output=True, text=True, check=True)
     finally:

@@ -8,7 +8,6 @@ import random
 import signal
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from itertools import count
 from pathlib import Path
@@ -52,6 +51,7 @@ from tests.events.recording.recorded_worlds import (
     scene_log,
     wait_for_commit,
 )
+from tests.forked.python import COMMAND_LINE, python_with
 from tests.fuzz import rounds
 
 _ROOT = Path(__file__).parents[3]
@@ -135,7 +135,7 @@ def test_that_a_killed_program_leaves_what_was_committed(tmp_path: Path) -> None
     for turn in rounds(2):
         path = tmp_path / f"{turn}" / "a.tlrec"
         path.parent.mkdir()
-        arguments = [sys.executable, "-c", _CHILD, str(path)]
+        arguments = [*python_with(COMMAND_LINE), "-c", _CHILD, str(path)]
         child = subprocess.Popen(arguments, cwd=_ROOT, stdout=subprocess.PIPE, text=True)
         assert child.stdout is not None
         told = [int(child.stdout.readline()) for _ in range(chance.randrange(1, 4))]

@@ -25,6 +25,7 @@ from inspector.events.recording.writing.file import RecordingFile
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import MARK, RawEvent
 from tests.events.recording.recorded_worlds import wait_for_commit
+from tests.forked.python import COMMAND_LINE, python_with
 
 _ROOT = Path(__file__).parents[3]
 
@@ -58,7 +59,7 @@ class OtherProgram:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _CHILD],
+            [*python_with(COMMAND_LINE), "-c", _CHILD],
             cwd=_ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
