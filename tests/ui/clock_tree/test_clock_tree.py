@@ -16,6 +16,7 @@ from inspector.commands.command import Capability
 from inspector.commands.members import PauseMember
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
+from tests.fuzz import rounds
 from tests.ui.world import PlayedSession, Thing
 from ui.clock_tree.panel import ClockColumn, ClockTreePanel, node_of
 from ui.kit.theme import Theme
@@ -150,7 +151,7 @@ def test_that_what_has_gone_since_the_last_refresh_says_nothing(stand: Stand) ->
     assert [cell.text for cell in stand.model.row_cells(row)] == [""] * len(ClockColumn)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", rounds(4))
 def test_that_any_sequence_of_changes_ends_in_the_true_tree(
     stand: Stand, qtmodeltester: ModelTester, seed: int
 ) -> None:

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.resources import resource_path
 from tests.ui.shell import Shell, open_shell
+from tests.ui.used_window import Lend
 from ui.help.viewer import HelpViewer
 from ui.kit.theme import Theme
 
@@ -129,11 +130,6 @@ def test_that_a_new_page_ends_the_way_forward(viewer: HelpViewer) -> None:
     assert viewer.page == "words"
 
 
-@pytest.fixture
-def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
-    return open_shell(qtbot, tmp_path)
-
-
 def shown_help(shell: Shell) -> HelpViewer:
     viewer = shell.window.findChild(HelpViewer)
     assert viewer is not None
@@ -144,8 +140,9 @@ def shown_help(shell: Shell) -> HelpViewer:
     ("panel", "section"), [("timer_queue", "timers"), ("clock_tree", "clocks")]
 )
 def test_that_f1_opens_what_is_said_of_the_panel_in_use(
-    shell: Shell, panel: str, section: str
+    lend: Lend, panel: str, section: str
 ) -> None:
+    shell = lend()
     shell.activate()
     shell.window.panels.enter_panel(panel)
 
@@ -156,7 +153,8 @@ def test_that_f1_opens_what_is_said_of_the_panel_in_use(
     assert viewer.browser.verticalScrollBar().value() > 0
 
 
-def test_that_searching_keeps_the_page(shell: Shell) -> None:
+def test_that_searching_keeps_the_page(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
     shell.trigger("help-search")
     assert shown_help(shell).page == "getting-started"
     shell.trigger("help-lab")

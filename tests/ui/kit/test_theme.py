@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import (
@@ -15,6 +13,7 @@ from PySide6.QtGui import (
     QStandardItem,
 )
 from PySide6.QtWidgets import (
+    QApplication,
     QCheckBox,
     QRadioButton,
     QStyle,
@@ -31,7 +30,7 @@ from inspector.resources import resource_path
 from inspector.tokens import COLORS, ThemeName
 from inspector.vocabulary import Phase
 from tests.ui.kit.item_rows import ItemRows
-from tests.ui.shell import open_shell
+from ui.kit.fonts import use_window_font
 from ui.kit.layouts import choice_buttons
 from ui.kit.style import FlatStyle
 from ui.kit.table import roles
@@ -82,6 +81,15 @@ def test_that_selected_text_is_readable(name: ThemeName) -> None:
     assert contrast(palette.color(role.HighlightedText), palette.color(role.Highlight)) >= 4.5
 
 
+def dress(name: ThemeName) -> Theme:
+    """Give all windows the looks of a theme, as the window does."""
+    theme = Theme(name)
+    QApplication.setPalette(theme.palette())
+    QApplication.setStyle(FlatStyle(theme))
+    use_window_font("inter", 100)
+    return theme
+
+
 def strongest_contrast(widget: QWidget, along: QRect, background: QColor) -> float:
     """Return the most that a pixel in the middle row of ``along`` stands out."""
     image = widget.grab().toImage()
@@ -101,11 +109,9 @@ def test_that_buttons_of_which_one_is_down_are_flat(qtbot: QtBot) -> None:
 
 @pytest.mark.parametrize("is_pressed", [True, False])
 def test_that_a_flat_button_that_is_pressed_or_on_has_a_contrast_of_3_on_dark(
-    qtbot: QtBot, tmp_path: Path, is_pressed: bool
+    qtbot: QtBot, is_pressed: bool
 ) -> None:
-    shell = open_shell(qtbot, tmp_path)
-    shell.window.dress()
-    shell.trigger("theme-dark")
+    theme = dress("dark")
     page = QWidget()
     qtbot.addWidget(page)
     button = QToolButton(page)
@@ -118,17 +124,15 @@ def test_that_a_flat_button_that_is_pressed_or_on_has_a_contrast_of_3_on_dark(
     with qtbot.waitExposed(page):
         page.show()
 
-    panel = shell.window.theme.color(ColorRole.PANEL)
+    panel = theme.color(ColorRole.PANEL)
     assert strongest_contrast(page, button.geometry(), panel) >= 3
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_that_what_is_not_ticked_or_chosen_has_a_contrast_of_3(
-    qtbot: QtBot, tmp_path: Path, name: ThemeName
+    qtbot: QtBot, name: ThemeName
 ) -> None:
-    shell = open_shell(qtbot, tmp_path)
-    shell.window.dress()
-    shell.trigger(f"theme-{name}")
+    theme = dress(name)
     page = QWidget()
     qtbot.addWidget(page)
     layout = QVBoxLayout(page)
@@ -144,7 +148,7 @@ def test_that_what_is_not_ticked_or_chosen_has_a_contrast_of_3(
     with qtbot.waitExposed(page):
         page.show()
 
-    panel, elements = shell.window.theme.color(ColorRole.PANEL), QStyle.SubElement
+    panel, elements = theme.color(ColorRole.PANEL), QStyle.SubElement
     for button, element in (
         (radio, elements.SE_RadioButtonIndicator),
         (check, elements.SE_CheckBoxIndicator),
