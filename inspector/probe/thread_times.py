@@ -26,6 +26,8 @@ STOP_NS = 50_000_000
 #: times by itself.
 SWITCH_NS = 20_000_000
 _FEW_WAKES = 7
+#: What has been used between the readings of all times, which the process has used and no thread.
+_APART_NS = 1_000_000
 #: The processor time of the process is read before every this many sleeps, as that takes 1.5 µs.
 _READ_EVERY = 4
 
@@ -173,7 +175,7 @@ class OtherThreads:
         since.pop(without, None)
         busiest = max(since, key=since.__getitem__, default=0)
         others_ns = sum(since.values())
-        if gone_ns > since.get(busiest, 0) and not _has_native_threads():
+        if gone_ns > max(since.get(busiest, 0), _APART_NS) and not _has_native_threads():
             return 0, max(others_ns, gone_ns)
         return busiest, others_ns
 

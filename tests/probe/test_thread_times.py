@@ -137,10 +137,17 @@ def test_that_times_are_known_where_the_program_has_closed_its_standard_input(
 def test_that_what_others_have_run_is_neither_the_looks_nor_the_past(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    process_ms = own_ms = 0
-    monkeypatch.setattr(os, "listdir", lambda _folder: [str(get_native_id()), *natives])
+    process_ms: float = 0
+    own_ms = listed = 0
+
+    def listdir(_folder: str) -> list[str]:
+        nonlocal listed
+        listed += 1
+        return [str(get_native_id()), *natives]
+
+    monkeypatch.setattr(os, "listdir", listdir)
     natives: list[str] = []
-    monkeypatch.setattr(thread_times, "process_time_ns", lambda: process_ms * MS)
+    monkeypatch.setattr(thread_times, "process_time_ns", lambda: int(process_ms * MS))
     monkeypatch.setattr(thread_times, "thread_time_ns", lambda: own_ms * MS)
     loop, worker = 1, 2
     others = OtherThreads()
@@ -155,7 +162,11 @@ def test_that_what_others_have_run_is_neither_the_looks_nor_the_past(
     # Only the thread that looks has run.
     process_ms, own_ms = 960, 160
     assert used_ms(loop=300, worker=500) == (worker, 0)
-    process_ms += 70
+    # All times cannot be read in the same instant, and no thread is looked for in between.
+    process_ms += 0.9
+    assert used_ms(loop=300, worker=500) == (worker, 0)
+    process_ms += 69.1
+    assert listed == 0
     assert used_ms(loop=310, worker=560) == (worker, 60)
     # The worker has ended after 20 ms more.
     process_ms += 25
