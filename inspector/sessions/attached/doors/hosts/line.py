@@ -13,6 +13,7 @@ import threading
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from time import monotonic
@@ -509,6 +510,7 @@ def _decoded(payload: bytes, kind: type[_T]) -> _T:
         raise BrokenRecordError from None
 
 
+@cache
 def _bundle() -> bytes:
     """Return a ZIP archive of the files that are needed on the other host."""
     archive = BytesIO()
