@@ -104,27 +104,6 @@ def test_that_a_missing_file_is_said_before_a_missing_argument(run: Run, line: s
     assert err.count("\n") == 1
 
 
-def test_that_scenes_and_the_help_of_every_command_do_not_wait_for_numpy(tmp_path: Path) -> None:
-    program = (
-        "import sys\n"
-        "from inspector.launcher import main\n"
-        "main(['--version']); main(['--help']); main(['scenes'])\n"
-        "from inspector.cli.commands import COMMANDS\n"
-        "for each in COMMANDS: main([each.name, '--help'])\n"
-        "sys.exit('numpy' in sys.modules)\n"
-    )
-
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[2])},
-        capture_output=True,
-        check=False,
-    )
-
-    assert done.returncode == 0
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_that_a_full_disk_is_said_in_a_sentence() -> None:
     with Path("/dev/full").open("w", encoding="utf-8") as full:

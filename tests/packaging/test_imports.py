@@ -13,7 +13,6 @@ import pytest
 import inspector
 
 _PROJECT = Path(__file__).resolve().parents[2]
-_HEAVY = ["asyncio", "inspect", "msgspec", "numpy", "pyqtgraph", "PySide6", "sqlite3", "socket"]
 _BLOCK = """
 import sys
 
@@ -51,33 +50,48 @@ def test_that_all_of_inspector_imports_without_qt() -> None:
     assert int(printed) > 20
 
 
-def test_that_only_a_comparison_loads_pyqtgraph() -> None:
-    program = (
-        "import importlib, pkgutil, sys, ui\n"
-        "for module in pkgutil.walk_packages(ui.__path__, 'ui.'):\n"
-        "    if not module.name.startswith('ui.comparison'): importlib.import_module(module.name)\n"
-        "print('pyqtgraph' in sys.modules)\n"
-        "hooks = sys.excepthook\n"
-        "import ui.comparison.view\n"
-        "print('pyqtgraph' in sys.modules, sys.excepthook is hooks)"
-    )
-
-    assert _printed_by(program).splitlines() == ["False", "True True"]
-
-
-def test_that_the_window_starts_without_what_only_some_dialogs_and_files_need() -> None:
-    seldom = (
+#: What is done in one process after another, and what must not have been imported by then.
+_WITHOUT_WINDOW = {
+    "import inspector": (
+        *("asyncio", "inspect", "msgspec", "numpy", "pyqtgraph", "PySide6", "sqlite3", "socket"),
+    ),
+    "from inspector.launcher import main; main(['--help'])": (
+        *("PySide6", "pyqtgraph", "numpy", "msgspec", r"inspector.cli.commands\.\w+"),
+    ),
+    "from inspector.sessions.scene import find_scene; find_scene('1')": (
+        *("inspector.commands", "inspector.events", "inspector.frames"),
+    ),
+    "main(['--version']); main(['scenes'])\n"
+    "from inspector.cli.commands import COMMANDS\n"
+    "for each in COMMANDS: main([each.name, '--help'])": ("PySide6", "numpy", "sqlite3"),
+}
+_WITH_WINDOW = {
+    "import ui.window.completion": (
         *("asyncio", "email", "importlib.metadata", "pyqtgraph"),
         *(("sysconfig",) if sys.version_info < (3, 14) else ()),  # ctypes needs it there
         *("inspector.engines", "inspector.formats.captures", "inspector.sessions.captured"),
         *("inspector.sessions.compared", "inspector.analysis.statistics.comparison"),
-    )
-    program = (
-        "import sys, ui.window.completion\n"
-        f"print([name for name in {seldom} if name in sys.modules])"
-    )
+    ),
+    "import importlib, pkgutil, ui\n"
+    "for module in pkgutil.walk_packages(ui.__path__, 'ui.'):\n"
+    "    if not module.name.startswith('ui.comparison'): importlib.import_module(module.name)": (
+        "pyqtgraph",
+    ),
+    "hook = sys.excepthook; import ui.comparison.view\n"
+    "assert 'pyqtgraph' in sys.modules; assert sys.excepthook is hook": (),
+}
 
-    assert _printed_by(program) == "[]\n"
+
+@pytest.mark.parametrize("steps", [_WITHOUT_WINDOW, _WITH_WINDOW], ids=["alone", "window"])
+def test_that_nothing_is_imported_before_it_is_needed(steps: dict[str, tuple[str, ...]]) -> None:
+    looking = "found.append([name for name in sys.modules if re.match({!r}, name)])"
+    program = ["import re, sys; found = []"]
+    for step, unneeded in steps.items():
+        program += [step, looking.format(rf"({'|'.join(unneeded)})(\.|$)")]
+
+    loaded = _printed_by("\n".join([*program, "print(found)"])).splitlines()[-1]
+
+    assert loaded == str([[] for _ in steps])
 
 
 def test_that_a_program_with_clocks_needs_only_the_standard_library() -> None:
@@ -85,46 +99,6 @@ def test_that_a_program_with_clocks_needs_only_the_standard_library() -> None:
     use = "import inspector; inspector.ClockTree; inspector.Director; inspector.start_loop"
 
     _printed_by(blocked + _BLOCK + use)
-
-
-def test_that_importing_the_package_loads_nothing_heavy() -> None:
-    program = f"import sys, inspector; print([name for name in {_HEAVY} if name in sys.modules])"
-
-    assert _printed_by(program).strip() == "[]"
-
-
-def test_that_asking_for_help_loads_no_command_and_no_widgets() -> None:
-    program = (
-        "import sys; from inspector.launcher import main\n"
-        "try: main(['--help'])\n"
-        "except SystemExit: pass\n"
-        "heavy = ('PySide6', 'pyqtgraph', 'numpy', 'msgspec', 'inspector.cli.commands.')\n"
-        "print([name for name in sys.modules if name.startswith(heavy)])"
-    )
-
-    assert _printed_by(program).splitlines()[-1] == "[]"
-
-
-@pytest.mark.parametrize("command", ["annotate", "lab", "replay", "scenes", "schema"])
-def test_that_the_help_of_a_command_does_not_load_what_it_works_with(command: str) -> None:
-    program = (
-        "import sys; from inspector.launcher import main\n"
-        f"try: main(['{command}', '--help'])\n"
-        "except SystemExit: pass\n"
-        "print([name for name in ('PySide6', 'numpy', 'sqlite3') if name in sys.modules])"
-    )
-
-    assert _printed_by(program).splitlines()[-1] == "[]"
-
-
-def test_that_looking_for_a_scene_loads_no_commands() -> None:
-    program = (
-        "import sys; from inspector.sessions.scene import find_scene; find_scene('1')\n"
-        "later = ('inspector.commands', 'inspector.events', 'inspector.frames')\n"
-        "print([name for name in sys.modules if name.startswith(later)])"
-    )
-
-    assert _printed_by(program).strip() == "[]"
 
 
 @pytest.mark.parametrize("name", inspector.__all__)
