@@ -6,6 +6,7 @@ import sqlite3
 import sys
 from contextlib import closing
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -470,7 +471,7 @@ BLOCKING = """
             end = thread_time() + 0.06
             while thread_time() < end:
                 pass
-        stage.root.set_interval(0.25, load, name="load")
+        stage.root.set_interval(0.6, load, name="load")
         stage.root.set_interval(0.02, int, name="tick")
 """
 
@@ -662,17 +663,22 @@ def test_that_a_timer_set_in_a_damaged_part_is_found(run: Run, tmp_path: Path, t
 
 
 def test_that_nothing_is_said_of_an_instant_whose_events_are_missing(
-    run: Run, tmp_path: Path
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("inspector.events.recording.writing.file.CHUNK_EVENTS", 500)
     recording = tmp_path / "a.tlrec"
-    assert run(f"run 4 --seconds 130 --record {recording}")[0] == ExitCode.OK
+    assert run(f"run 4 --seconds 13 --record {recording}")[0] == ExitCode.OK
     with closing(sqlite3.connect(recording)) as connection, connection:
         chunks = connection.execute("SELECT first_cursor, first_ns FROM chunks").fetchall()
-        (cursor, since_ns), (_, until_ns) = chunks[2:4]
+        # It blinks each second. This chunk begins between two of them; some are shorter.
+        (cursor, since_ns), (_, until_ns) = next(
+            (one, other)
+            for one, other in pairwise(chunks[2:])
+            if one[1] % 10**9 and other[1] - one[1] > 10**9
+        )
         connection.execute("UPDATE chunks SET crc = 0 WHERE first_cursor = ?", (cursor,))
 
-    # It blinks each second; what is missing may begin with the events of a whole second.
-    last_s = (since_ns - 1) // 10**9
+    last_s = since_ns // 10**9
     before = run(f"explain {recording} blink --at {last_s - 1} --json")
     within = run(f"explain {recording} blink --at {(since_ns + until_ns) // 2 / 1e9}")
     behind = run(f"explain {recording} blink --at {until_ns // 10**9 + 1}")

@@ -273,11 +273,12 @@ _DECIDING = (
 
 
 def test_that_nothing_is_decided_by_a_recording_of_which_parts_are_missing(
-    run: Run, tmp_path: Path
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("inspector.events.recording.writing.file.CHUNK_EVENTS", 500)
     whole, part = tmp_path / "whole.tlrec", tmp_path / "part.tlrec"
-    # A chunk has 8,192 events at most, and fewer where writing takes its time.
-    assert run(f"run game.py --seconds 60 --record {whole} --quiet")[0] == ExitCode.OK
+    # A chunk has fewer events where writing takes its time.
+    assert run(f"run game.py --seconds 4 --record {whole} --quiet")[0] == ExitCode.OK
     with closing(sqlite3.connect(whole)) as connection:
         assert connection.execute("SELECT count(*) >= 3 FROM chunks").fetchone() == (1,)
     for line in {each.format("whole.tlrec") for each in _DECIDING}:
