@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -61,8 +62,9 @@ class Installed:
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("dist")
-    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(target)]
-    built = subprocess.run([*build, str(_PROJECT)], capture_output=True, text=True, check=False)
+    # As its frontends do, which read pyproject.toml first: so does each installation from sources.
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(target)]
+    built = subprocess.run(build, cwd=_PROJECT, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stdout + built.stderr
     (path,) = target.glob("*.whl")
     return path
@@ -82,7 +84,22 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
         check=True,
     )
     link_dependencies(Path(site.stdout.strip()))
+    share_compiled(Path(site.stdout.strip()))
     return Installed(folder)
+
+
+def share_compiled(site: Path) -> None:
+    """Have modules compiled as in the checkout, which holds for files that are as old."""
+    packages = [_PROJECT / "inspector", _PROJECT / "ui"]
+    for compiled in [path for each in packages for path in each.rglob("*.pyc")]:
+        source = compiled.parents[1] / f"{compiled.name.partition('.')[0]}.py"
+        installed = site / source.relative_to(_PROJECT)
+        if installed.exists() and installed.read_bytes() == source.read_bytes():
+            made = source.stat()
+            os.utime(installed, ns=(made.st_atime_ns, made.st_mtime_ns))
+            target = installed.parent / "__pycache__" / compiled.name
+            target.parent.mkdir(exist_ok=True)
+            shutil.copyfile(compiled, target)
 
 
 def link_dependencies(site: Path) -> None:

@@ -17,6 +17,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 PROBE = PROJECT / "inspector" / "probe"
 PROGRAM = """
 import sys
+import time
 before = set(sys.modules)
 import timeline_probe
 new = {name.partition(".")[0] for name in set(sys.modules) - before}
@@ -25,6 +26,7 @@ print(sorted(new - set(sys.stdlib_module_names)), timeline_probe.__file__, flush
 while True:
     timeline_probe.frame()
     timeline_probe.mark("here")
+    time.sleep(0.01)
 """
 
 
