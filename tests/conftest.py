@@ -63,7 +63,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
-    """Have files of tests in memory where there is room: thousands of times, they are synced."""
+    """Have files of tests in memory where there is room: thousands of times, they are synced.
+
+    And no script look for the Python that programs name, as those of pyenv do: they take ten times
+    as long as its start.
+    """
+    if (folder := str(Path(sys.base_prefix) / "bin")) not in os.get_exec_path():
+        os.environ["PATH"] = os.pathsep.join([folder, *os.get_exec_path()])
     if not {"TMPDIR", "PYTEST_DEBUG_TEMPROOT"} & os.environ.keys() and _has_room_in_memory():
         os.environ["PYTEST_DEBUG_TEMPROOT"] = str(_MEMORY)
 
