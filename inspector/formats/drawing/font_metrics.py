@@ -28,8 +28,14 @@ def font(*, is_bold: bool) -> TrueTypeFont:
 
 def text_width(text: str, size: float, *, is_bold: bool = False) -> float:
     """Return the width of ``text`` in points, without kerning and ligatures."""
+    return _advance(text, is_bold=is_bold) * size / font(is_bold=is_bold).units_per_em
+
+
+@lru_cache(maxsize=4_096)
+def _advance(text: str, *, is_bold: bool) -> int:
+    """Return a width in font units: the same names and numbers are measured again and again."""
     face = font(is_bold=is_bold)
-    return sum(face.advance(ord(char)) for char in text) * size / face.units_per_em
+    return sum(face.advance(ord(char)) for char in text)
 
 
 def has_every_character(text: str, *, is_bold: bool) -> bool:
