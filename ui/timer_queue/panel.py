@@ -6,7 +6,7 @@ from collections.abc import Callable, MutableMapping
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal, Slot
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 from typing_extensions import override
 
@@ -19,6 +19,7 @@ from inspector.sessions.session import Session, why_no_clocks
 from inspector.vocabulary import MemberKind
 
 from ..kit.clipboard import copy_text
+from ..kit.guards import guarded
 from ..kit.labels import set_growing_text
 from ..kit.layouts import ShorteningButton, bar, fill, in_row, tool_button
 from ..kit.table.table_panel import TablePanel
@@ -129,6 +130,7 @@ _SHOWN_ABOVE: Final = {
 HIDDEN_GROUPS: Final = "timer_queue.hidden"
 
 
+@guarded
 class TimerQueuePanel(TablePanel):
     """The calls of all clocks or of the selected branch, in one list."""
 
@@ -182,6 +184,13 @@ class TimerQueuePanel(TablePanel):
         table.on(Qt.Key.Key_Delete, self._cancel_marked)
         for key in ENTER:
             table.on(key, self._toggle_marked)
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange and self.layout() is not None:
+            for button in (*self.group_buttons.values(), self.waiting_button):
+                button.setFixedSize(button.sizeHint())
 
     @Slot(object)
     def set_session(self, session: Session | None) -> None:
