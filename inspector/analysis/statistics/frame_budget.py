@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from inspector.foreign.numbers import number_in, rounded
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
-from inspector.vocabulary import LoopKind
+from inspector.vocabulary import RATE_DENOMINATOR, LoopKind, rate_chip
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,6 +80,7 @@ class FrameBudget(Struct, frozen=True):
     # loop that waits for events.
     by_busy: bool = False
     origin: str = ""  # Where the budget comes from, in words; empty for a budget that was given
+    rate: Fraction = Fraction(1)  # Of the loop that asks for it: it asks in its own time
 
     def __post_init__(self) -> None:
         if self.budget_ns <= 0:
@@ -129,14 +130,25 @@ class FrameBudget(Struct, frozen=True):
         """Which budget it is and why, if a loop has it of itself: ``30 fps, as it asks for``."""
         if self.origin == USUAL_FRAME:
             return f"usual frame {format_duration(self.budget_ns)}"
-        return f"{fps_text(self.budget_ns)}, as it asks for" if self.origin == ASKED_FRAME else ""
+        return f"{self._asked_text}, as it asks for" if self.origin == ASKED_FRAME else ""
 
     @property
     def short_why(self) -> str:
         """The same where there is little room: ``asks for 30 fps``."""
         if self.origin == USUAL_FRAME:
             return f"usual {format_duration(self.budget_ns)}"
-        return f"asks for {fps_text(self.budget_ns)}" if self.origin == ASKED_FRAME else ""
+        if self.origin != ASKED_FRAME:
+            return ""
+        return self._asked_text if self.rate != 1 else f"asks for {self._asked_text}"
+
+    @property
+    def _asked_text(self) -> str:
+        asked = fps_text(max(1, round(self.budget_ns * self.rate)))
+        return (
+            asked
+            if self.rate == 1
+            else f"{asked} at {rate_chip(round(self.rate * RATE_DENOMINATOR))}"
+        )
 
     @property
     def limit_text(self) -> str:
@@ -180,9 +192,9 @@ def loop_budget(
     """
     loop = drawing_loop(timeline)
     if loop is not None and loop.asked_ns:
-        rate = timeline.effective_rate(timeline.frames_of) if of == "interval_ns" else 1
+        rate = Fraction(1) if of == "delta_ns" else timeline.effective_rate(timeline.frames_of)
         if rate > 0:
-            return FrameBudget(max(1, int(loop.asked_ns / rate)), origin=ASKED_FRAME)
+            return FrameBudget(max(1, int(loop.asked_ns / rate)), origin=ASKED_FRAME, rate=rate)
     if loop is not None:
         end = timeline.frames.end
         times_ns = timeline.frames.numpy(of, end - _NEWEST_FRAMES, end)

@@ -38,7 +38,9 @@ def session(rate: int = 60) -> Session:
     return cast("Session", SimpleNamespace(frame_rate=Fraction(rate), waits=False))
 
 
-def program(asked_ns: int = 0, rate: float = 1, frames: Frames | None = None) -> Timeline:
+def program(
+    asked_ns: int = 0, rate: Fraction = Fraction(1), frames: Frames | None = None
+) -> Timeline:
     loop = SimpleNamespace(kind=LoopKind.DRAWS_FRAMES, asked_ns=asked_ns)
     state = SimpleNamespace(loops={7: loop}, frames_of=7, frames=frames or Frames())
     state.effective_rate = lambda _clock_id: rate
@@ -60,9 +62,9 @@ def test_that_what_a_loop_asks_for_comes_first_at_its_rate_also_while_it_is_held
     assert budgets.own.why == "30 fps, as it asks for"
     assert not budgets.note(shown, program(33_333_333))
 
-    assert budgets.note(shown, program(33_333_333, rate=0.25))
+    assert budgets.note(shown, program(33_333_333, rate=Fraction(1, 4)))
     assert budgets.shown_ms[0] == 133.333332
-    assert not budgets.note(shown, program(33_333_333, rate=0))
+    assert not budgets.note(shown, program(33_333_333, rate=Fraction(0)))
     assert budgets.shown_ms[0] == 133.333332
 
 
