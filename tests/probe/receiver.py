@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import select
-import selectors
 import socket
 import struct
 import subprocess
@@ -111,23 +110,18 @@ class Receiver:
             self._out += wire.frame(
                 wire.JSON, wire.packed_json(wire.notification("Link.ping", {"n": 1}))
             )
-        with selectors.DefaultSelector() as selector:
-            wanted = selectors.EVENT_READ if self.reads else 0
-            wanted |= selectors.EVENT_WRITE if self._out else 0
-            if wanted:
-                selector.register(self.sock, wanted)
-            # Without a socket to wait for, this only waits.
-            ready = selector.select(seconds)
+        readers, writers = [self.sock][: self.reads], [self.sock][: bool(self._out)]
+        # Without a socket to wait for, this only waits.
+        readable, writable, _ = select.select(readers, writers, [], seconds)
         try:
-            for _, mask in ready:
-                if mask & selectors.EVENT_READ:
-                    data = self.sock.recv(1 << 20)
-                    if not data:
-                        self.close()
-                        return
-                    self._take(data)
-                elif mask & selectors.EVENT_WRITE:
-                    self._write()
+            if readable:
+                data = self.sock.recv(1 << 20)
+                if not data:
+                    self.close()
+                    return
+                self._take(data)
+            elif writable:
+                self._write()
         except OSError:
             self.close()
 
