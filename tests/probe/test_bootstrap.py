@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import socket
 import subprocess
 import sys
+from ast import literal_eval
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -22,13 +22,13 @@ _TOKEN = "0123456789abcdef" * 2
 
 #: A probe that writes down, for each process, how it was started.
 _STAND_IN = """
-import json, os, sys
+import os, sys
 from .bootstrap.children import hand_on
 def start(**arguments):
     hand_on(arguments["connect"], arguments["token"], arguments["grant"])
     place = os.path.join(os.environ["STARTED"], str(os.getpid()))
     with open(place, "w") as file:
-        json.dump({"argv": getattr(sys, "orig_argv", None), **arguments}, file)
+        file.write(repr({"argv": getattr(sys, "orig_argv", None), **arguments}))
 """
 
 
@@ -71,7 +71,7 @@ class Programs:
 
     @property
     def probes(self) -> list[dict[str, Any]]:
-        return [json.loads(path.read_text()) for path in self.started.iterdir()]
+        return [literal_eval(path.read_text()) for path in self.started.iterdir()]
 
 
 def bootstrap_in(folder: Path, probe: str) -> Path:
