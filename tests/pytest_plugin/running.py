@@ -14,11 +14,13 @@ import pytest
 from tests.forked.python import run_python
 
 PROJECT: Final = Path(__file__).parents[2]
-#: What virtual time needs, and pytest with its own plugins.
+#: What virtual time and recordings need, and pytest with its own plugins.
 _IMPORTS: Final = """
 import asyncio, concurrent.futures.thread, ctypes, importlib, msgspec, pdb, pytest, queue
 import inspector.probe.adapters.asyncio, inspector.probe.adapters.python_time
 import inspector.probe.adapters.qt, inspector.probe.sampler, inspector.probe.waits
+import inspector.analysis.lateness.late_calls, inspector.formats.export
+import inspector.sessions.attached.translation, inspector.sessions.frame_files
 from _pytest.config import default_plugins
 
 for each in default_plugins:
