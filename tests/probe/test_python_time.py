@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import subprocess
+from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -170,27 +171,30 @@ def test_that_waits_for_at_most_so_long_are_timers_that_are_held(version: str) -
         )
 
 
-def test_that_waits_take_as_long_as_the_rate_says() -> None:
+@pytest.fixture(scope="module")
+def waiting() -> Iterator[Receiver]:
     with attached(WAITS) as (receiver, _):
         receiver.wait_for(lambda: all(receiver.firings()[name] > 2 for name in _NAMES))
-        receiver.ask("Clock.rate", clock=receiver.clocks()["Python time"], rate_n=D // 4)
-        receiver.listen(0.2)
-        before = receiver.firings()
-        receiver.listen(0.8)
-        after = receiver.firings()
-        # 10 of 20 ms at a quarter of the rate; the machine may be busy, but not ahead.
-        assert all(1 <= after[name] - before[name] <= 11 for name in _NAMES)
+        yield receiver
 
 
-def test_that_the_longest_waits_at_the_lowest_rate_end_nothing() -> None:
-    with attached(WAITS) as (receiver, process):
-        receiver.wait_for(lambda: all(receiver.firings()[name] > 2 for name in _NAMES))
-        receiver.ask("Clock.rate", clock=receiver.clocks()["Python time"], rate_n=1)
-        receiver.listen(0.2)
-        receiver.ask("Clock.rate", clock=receiver.clocks()["Python time"], rate_n=D)
-        before = receiver.firings()
-        receiver.wait_for(lambda: all(receiver.firings()[name] > before[name] for name in _NAMES))
-        assert process.poll() is None
+def test_that_waits_take_as_long_as_the_rate_says(waiting: Receiver) -> None:
+    waiting.ask("Clock.rate", clock=waiting.clocks()["Python time"], rate_n=D // 4)
+    waiting.listen(0.2)
+    before = waiting.firings()
+    waiting.listen(0.8)
+    after = waiting.firings()
+    waiting.ask("Link.release")
+    # 10 of 20 ms at a quarter of the rate; the machine may be busy, but not ahead.
+    assert all(1 <= after[name] - before[name] <= 11 for name in _NAMES)
+
+
+def test_that_the_longest_waits_at_the_lowest_rate_end_nothing(waiting: Receiver) -> None:
+    waiting.ask("Clock.rate", clock=waiting.clocks()["Python time"], rate_n=1)
+    waiting.listen(0.2)
+    waiting.ask("Clock.rate", clock=waiting.clocks()["Python time"], rate_n=D)
+    before = waiting.firings()
+    waiting.wait_for(lambda: all(waiting.firings()[name] > before[name] for name in _NAMES))
 
 
 def test_that_a_wait_that_is_notified_is_over_and_says_so() -> None:
