@@ -34,6 +34,7 @@ class TopMenuBar(QMenuBar):
         super().__init__(window)
         self._window = window
         self._is_alt_alone = False
+        self._watch = _EndOfAlt(self)
         self.menus = {each: self.addMenu(each.value) for each in MenuId if each.parent is None}
         self.is_kept = is_kept or sys.platform == "darwin"  # Whether it has a place of its own
         self._letters: list[QShortcut] = []
@@ -83,21 +84,16 @@ class TopMenuBar(QMenuBar):
         elif kind == QEvent.Type.KeyRelease and isinstance(event, QKeyEvent):
             if self._is_alt_alone and _is_alt(event) and self.isHidden():
                 self._open(self.actions()[0])
-            self._end_alt()
+            self.end_alt()
         else:
             self._is_alt_alone = isinstance(event, QKeyEvent) and _is_alt(event)
             if self._is_alt_alone:
-                QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
+                QApplication.instance().installEventFilter(self._watch)  # type: ignore[union-attr]
 
-    def _end_alt(self) -> None:
+    def end_alt(self) -> None:
+        """Let the Alt that is down not show the bar."""
         self._is_alt_alone = False
-        QApplication.instance().removeEventFilter(self)  # type: ignore[union-attr]
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - of Qt
-        """Let Alt with the mouse, which looks back, not show the bar; called while Alt is down."""
-        if self._is_alt_alone and event.type() in _ENDS_ALT:
-            self._end_alt()
-        return super().eventFilter(watched, event)
+        QApplication.instance().removeEventFilter(self._watch)  # type: ignore[union-attr]
 
     def _open(self, action: QAction) -> None:
         self.show()
@@ -121,6 +117,23 @@ class TopMenuBar(QMenuBar):
         is_used = self.hasFocus() or QApplication.activePopupWidget() is not None
         if not self.is_kept and not is_used:
             self.hide()
+
+
+@guarded
+class _EndOfAlt(QObject):
+    """Lets Alt with the mouse, which looks back, not show the bar; asked while Alt is down.
+
+    Not the bar itself: Qt makes it a filter of all events of the window.
+    """
+
+    def __init__(self, bar: TopMenuBar) -> None:
+        super().__init__(bar)
+        self._bar = bar
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - of Qt
+        if event.type() in _ENDS_ALT:
+            self._bar.end_alt()
+        return False
 
 
 def _is_alt(event: QKeyEvent) -> bool:
