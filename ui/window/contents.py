@@ -187,8 +187,9 @@ class WindowContents(QObject):
         branch = BranchActions(bridge, actions, theme, window)
         actions.bind(branch, (*BRANCH_ACTIONS, *MEMBER_ACTIONS))
         actions.bind_commands(partial(submit_action, bridge))
-        # So that shortcuts work whatever menu the actions are in.
-        window.addActions(list(actions.by_id.values()))
+        # So that shortcuts work whatever menu the actions are in. Each change of an action is an
+        # event of the window, so without those that have none.
+        window.addActions([each for each in actions.by_id.values() if each.description.shortcuts])
         recording.written.connect(self._report_recording)
         recording.failed.connect(self._report_recording_problem)
         recording.begun.connect(window.notice.show_text)
