@@ -242,7 +242,7 @@ class FrameTimesPanel(QWidget):
         if budgets_ns:
             text, tip = f"{fps_text(budgets_ns[0])} budget", budget_text(budgets_ns[0])
         if own is not None and own.origin:
-            text, tip, short = own.why, f"{own.why}\n{tip}: {own.origin}", own.short_why
+            text, tip, short = own.why, f"{own.why}\n{tip}", own.short_why
         for header in (self.header, self.capture_header):
             header.set_budget(text, tip, short)
         self._refresh_legend()
