@@ -11,7 +11,7 @@ from inspector.analysis.lanes.rows import LaneRow, siblings_of
 
 from ..kit.labels import announce
 from ..session.bridge import Selection, SelectionKind
-from .lane_headers import INDENT, NAME_FROM
+from .lane_headers import name_left
 from .lane_rows import subject_of
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ class LaneGestures:
 
     def is_on_sign(self, row: LaneRow, place: QPointF) -> bool:
         """Return whether a position in a header is where its row is collapsed."""
-        return place.x() < (NAME_FROM + row.depth * INDENT) * self._canvas.text_scale
+        return place.x() < name_left(row, self._canvas.text_scale)
 
     def press_button(self, row: LaneRow, place: QPointF) -> bool:
         """Press what is at a position of a header; returns whether there is a button."""

@@ -121,7 +121,7 @@ def name_font(row: LaneRow, font: QFont) -> QFont:
 
 
 def name_left(row: LaneRow, unit: float) -> int:
-    return round((NAME_FROM + row.depth * INDENT) * unit)
+    return round((NAME_FROM + row.indentation * INDENT) * unit)
 
 
 def pending_of(row: LaneRow, timeline: Timeline) -> int:

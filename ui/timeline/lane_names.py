@@ -226,7 +226,7 @@ class LaneNames:
         painter.setFont(font)
 
     def _fold_sign(self, painter: QPainter, placed: PlacedRow, unit: float) -> None:
-        x = (FOLD_FROM + placed.row.depth * INDENT) * unit
+        x = (FOLD_FROM + placed.row.indentation * INDENT) * unit
         y = placed.y + placed.height / 2
         half = 4 * unit
         corners = [(0.0, -half / 2), (2 * half, -half / 2), (half, half * 0.75)]

@@ -17,6 +17,9 @@ OCCASIONAL: Final = frozenset(
     {LaneKind.BOOKMARKS, LaneKind.MARKS, LaneKind.COMMANDS, LaneKind.FAILURES, LaneKind.HITS}
 )
 
+#: More levels than this would leave no room for names and buttons.
+_MOST_INDENTED: Final = 6
+
 
 class LaneRow(Struct, frozen=True, eq=False):
     key: LaneKey
@@ -28,6 +31,11 @@ class LaneRow(Struct, frozen=True, eq=False):
     is_pinned: bool = False
     is_gone: bool = False
     title: str = ""
+
+    @property
+    def indentation(self) -> int:
+        """How many levels its name is indented; the deepest are not, so that it has room."""
+        return min(self.depth, _MOST_INDENTED)
 
     @property
     def kind(self) -> LaneKind:

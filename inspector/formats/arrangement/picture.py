@@ -284,7 +284,7 @@ class _Arrangement:
     def _header_width(self, top_ns: int) -> float:
         names = [
             text_width(brief(row.label), _TEXT, is_bold=row.kind is LaneKind.CLOCK)
-            + row.depth * _INDENT
+            + row.indentation * _INDENT
             for row in self.rows
         ]
         widest = min(max(names, default=0.0), self.options.width_pt * _MOST_HEADER)
@@ -489,7 +489,7 @@ class _Arrangement:
             self.lane_legend.learn(row.kind, sheet)
             if said is not None:
                 said.write(sheet, 13)
-            x = _PAD + row.depth * _INDENT
+            x = _PAD + row.indentation * _INDENT
             name = shortened(brief(row.label), window.left - 8 - x, _TEXT, is_bold=is_clock)
             at = Point(x, round(top + height / 2 + _BASELINE * _TEXT, 2))
             title = Text(at, name, _TEXT, colors["text"], is_bold=is_clock)

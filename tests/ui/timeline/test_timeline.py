@@ -876,6 +876,22 @@ def test_that_a_header_says_what_a_press_at_the_pointer_does(panel: TimelinePane
     QToolTip.hideText()
 
 
+def test_that_clocks_in_many_others_keep_room_for_their_names(
+    panel: TimelinePanel, session: LanesSession
+) -> None:
+    canvas, clock = panel.canvas, session.root
+    canvas.set_header_width(200)
+    for number in range(20):
+        clock = clock.child(f"level {number}")
+    panel._bridge.refresh_now()
+    panel.refresh()
+
+    row = row_of(canvas, "level 18")
+    button = canvas.header_places(row).pause
+    assert name_left(row, canvas.text_scale) + 20 < button.left()
+    assert not canvas.gestures.is_on_sign(row, QPointF(button.left() - 2, button.y()))
+
+
 def test_that_the_usual_rate_gives_way_before_the_name_of_its_clock_is_cut(
     panel: TimelinePanel, session: LanesSession
 ) -> None:
