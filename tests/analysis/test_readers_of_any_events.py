@@ -111,7 +111,7 @@ def test_that_a_clock_that_was_never_anchored_may_be_resumed() -> None:
 
 def test_that_thousands_of_nested_clocks_are_read() -> None:
     window = _Window()
-    depth = 9_500
+    depth = 4_000
     added = [(0, int(EventKind.CLOCK_ADDED), each + 1, each, 1) for each in range(depth)]
     window.sorter.add(*added)
     window.sorter.release(1)

@@ -118,11 +118,14 @@ class Hooks:
         """Take the hooks of a line and what performs one operation."""
         self._hooks: dict[str, list[list[Any]]] = line.data.get("hooks", {})
         self._perform = perform
-        self._calls: dict[str, int] = {}
+        #: Of what has hooks, which most of what is called has not.
+        self._calls = {name.rpartition("#")[0]: 0 for name in self._hooks}
 
     def called(self, key: str) -> None:
         """Perform what belongs to this call of a callback; its event was noted before."""
-        number = self._calls.get(key, 0)
+        if key not in self._calls:
+            return
+        number = self._calls[key]
         self._calls[key] = number + 1
         for operation in self._hooks.get(f"{key}#{number}", ()):
             self._perform(operation)

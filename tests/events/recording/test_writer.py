@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import sqlite3
 import threading
+from functools import cache
+from itertools import product
 from pathlib import Path
 from queue import Queue
 from types import SimpleNamespace
@@ -27,7 +29,6 @@ from inspector.events.recording import (
 )
 from inspector.events.recording.layout import CHUNK_EVENTS
 from inspector.events.recording.writing import writer
-from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_SECOND
 from inspector.vocabulary import (
     CLOCK_ADDED,
@@ -472,19 +473,20 @@ def timers_told(log: EventLog) -> dict[int, list[Any]]:
     return rows
 
 
-@pytest.fixture(scope="module", params=[("1", 2), ("5", 2), ("2", 0.5)], ids=["1", "5", "2"])
-def timers_log(request: pytest.FixtureRequest) -> EventLog:
-    return scene_log(*request.param)
+@cache
+def log_of_timers(scene: str) -> EventLog:
+    # The second scene has thousands.
+    return scene_log(scene, 2)
 
 
-@pytest.mark.parametrize("portion", [1, 37, 500, 10**6])
+@pytest.mark.parametrize(
+    ("scene", "portion"),
+    [*product(("1", "5"), (1, 37, 500, 10**6)), ("2", 37), ("2", 10**6)],
+)
 def test_that_the_table_of_timers_tells_what_became_of_each(
-    tmp_path: Path, timers_log: EventLog, portion: int
+    tmp_path: Path, scene: str, portion: int
 ) -> None:
-    log = timers_log
-    if portion == 1:
-        # Thousands of commits.
-        log = EventLog.holding(log.strings, log.slice(0, 1_000), 0, Timeline(log.strings))
+    log = log_of_timers(scene)
     path = record(log, tmp_path / "a.tlrec", portion=portion)
 
     columns = "due_ns, interval_ns, fired, lateness_ns, gone_ns, gone_by"
