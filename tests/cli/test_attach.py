@@ -148,7 +148,7 @@ def test_that_children_are_held_with_their_program_and_go_on_with_it(
         "    child = subprocess.Popen([sys.executable, __file__, str(os.getpid())])\n"
         "# A child ends with its program.\n"
         "while len(sys.argv) == 1 or os.getppid() == int(sys.argv[1]):\n"
-        "    time.sleep(0.01)\n"
+        "    time.sleep(0.04)\n"
     )
     values = _values(run, f"attach --seconds 4 --hold-at 1 --json {_PYTHON} family.py")
     family = {"family.py", "family.py, child 1"}
@@ -167,9 +167,9 @@ def test_that_the_frames_of_the_loop_that_is_named_are_exported(run: Run, tmp_pa
         "async def work(seconds):\n"
         "    while True:\n"
         "        await asyncio.sleep(seconds)\n"
-        "run = lambda: asyncio.run(work(0.01))\n"
+        "run = lambda: asyncio.run(work(0.02))\n"
         "threading.Thread(target=run, name='physics', daemon=True).start()\n"
-        "asyncio.run(work(0.01))\n"
+        "asyncio.run(work(0.02))\n"
     )
     line = f"--export a.json --stream physics {_PYTHON} two.py"
     code, out, err = run(f"attach --seconds 1 --record a.tlrec {line}")

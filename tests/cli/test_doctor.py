@@ -19,14 +19,16 @@ def _without_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "running_programs", list)
 
 
-def test_that_the_doctor_names_every_package_and_what_does_not_work(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def _without_display(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_environment: object) -> None:
         raise EnvironmentProblemError("No window can be opened.")
 
     monkeypatch.setattr(doctor, "check_display", refuse)
 
+
+@pytest.mark.usefixtures("_without_display")
+def test_that_the_doctor_names_every_package_and_what_does_not_work(run: Run) -> None:
     code, out, err = run("doctor --json")
 
     found = {each["subject"]: each for each in json.loads(out)}
@@ -36,6 +38,7 @@ def test_that_the_doctor_names_every_package_and_what_does_not_work(
     assert found["display"]["problem"] == "No window can be opened."
 
 
+@pytest.mark.usefixtures("_without_display")
 def test_that_the_doctor_says_what_a_missing_extra_is_for(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -359,7 +359,7 @@ def test_that_progress_is_shown_to_a_terminal_only(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("inspector.sessions.runs.virtual._PROGRESS_EVERY_NS", -1)
-    assert run("run 4 --frames 6400 --quiet") == (ExitCode.OK, "", "")
+    assert run("run 4 --frames 1280 --quiet") == (ExitCode.OK, "", "")
     try:
         reader, writer = os.openpty()
     except OSError as error:
@@ -376,7 +376,7 @@ def test_that_progress_is_shown_to_a_terminal_only(
     thread.start()
     with os.fdopen(writer, "w") as terminal:
         monkeypatch.setattr(sys, "stderr", terminal)
-        cli.main(["run", "4", "--frames", "6400", "--quiet"])
+        cli.main(["run", "4", "--frames", "1280", "--quiet"])
         terminal.write("end")
         terminal.flush()
         thread.join(10)
