@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from operator import add, eq, ge, gt, le, lt, mul, ne, sub, truediv
 from typing import Final, TypeAlias
 
@@ -74,6 +75,7 @@ def quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
+@lru_cache(maxsize=512)  # All are parsed again with each change of the breakpoints of a session.
 def parsed_condition(text: str) -> Condition:
     """Read a condition; a :class:`ConditionError` says where it makes no sense, and why."""
     if len(text) > MAX_LENGTH:
