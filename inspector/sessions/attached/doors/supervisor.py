@@ -23,14 +23,16 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from time import monotonic, sleep
-from typing import Final, NamedTuple
 
 if sys.platform == "linux":
     import ctypes
 else:
     import subprocess
 
+# Each launch would wait for typing: a third of this program's start.
 TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 _IS_LINUX: Final = sys.platform == "linux"
 _SUBREAPER: Final = 36
@@ -48,10 +50,13 @@ _JUST_NOW_S: Final = 2.0
 _KILLED_WITHIN_S: Final = 2.0
 
 
-class _Process(NamedTuple):
-    parent: int
-    group: int
-    state: str
+class _Process:
+    __slots__ = ("group", "parent", "state")
+
+    def __init__(self, parent: int, group: int, state: str) -> None:
+        self.parent = parent
+        self.group = group
+        self.state = state
 
 
 class Supervisor:

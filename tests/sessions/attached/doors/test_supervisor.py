@@ -339,9 +339,9 @@ def test_that_orphans_are_known_by_their_group_on_other_systems(
 
 
 def test_that_processes_are_read_as_the_system_tells_them() -> None:
-    parent, group, state = supervisor._processes()[os.getpid()]
-    assert (parent, group) == (os.getppid(), os.getpgrp())
-    assert state in {"R", "S"}
+    own = supervisor._processes()[os.getpid()]
+    assert (own.parent, own.group) == (os.getppid(), os.getpgrp())
+    assert own.state in {"R", "S"}
     assert supervisor._alive([os.getpid(), 2**30]) == {os.getpid()}
     assert supervisor._alive([]) == set()
 
