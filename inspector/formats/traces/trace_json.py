@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _PID: Final = 1
 _NS_PER_US: Final = 1000
+#: dumps() would make another encoder for each line.
+_written: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def write_trace_json(
@@ -48,7 +50,7 @@ class _JsonWriter:
     def _write(self, track: int, values: dict[str, Any]) -> None:
         pid, tid = self._places.get(track, (_PID, track))
         about = {"pid": pid, "tid": tid, **values}
-        line = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
+        line = _written(about)
         self._stream.write(_encoded(line if self._is_first else f",\n{line}"))
         self._is_first = False
 
