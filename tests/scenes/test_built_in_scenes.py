@@ -60,7 +60,7 @@ def test_that_texts_of_a_picture_are_whole_and_apart(path: Path) -> None:
     session = virtual_session(path)
     faults = set()
 
-    for _ in rounds(30):
+    for _ in rounds(20):
         pass_seconds(session, Fraction(59, 60))
         # Only the last frame is drawn.
         session.pictures.is_watched = True

@@ -251,13 +251,22 @@ def test_that_the_oldest_frames_of_hidden_loops_go_when_there_are_too_many(
         assert list(kept[clock_id].at_ns) == list(frames.at_ns)[kept[clock_id].first :]
 
 
+@pytest.fixture(scope="module")
+def recorded_loops(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return a recording with some keyframes."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(writing, "KEYFRAME_EVERY", 100)
+        patched.setattr(writing, "ADDED_AT_ONCE", 50)
+        folder = tmp_path_factory.mktemp("loops")
+        return record(log_of_loops(), folder / "a.tlrec", portion=70).read_bytes()
+
+
 @pytest.mark.parametrize("seed", rounds(20))
 def test_that_damaged_recordings_of_loops_are_read_as_far_as_they_go(
-    tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, recorded_loops: bytes, seed: int
 ) -> None:
-    monkeypatch.setattr(writing, "KEYFRAME_EVERY", 100)
-    monkeypatch.setattr(writing, "ADDED_AT_ONCE", 50)
-    path = record(log_of_loops(), tmp_path / "a.tlrec", portion=70)
+    path = tmp_path / "a.tlrec"
+    path.write_bytes(recorded_loops)
     chance = random.Random(seed)
     connection = sqlite3.connect(path)
     for _ in range(3):
