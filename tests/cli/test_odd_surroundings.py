@@ -14,7 +14,7 @@ import pytest
 from inspector.events.recording import open_recording
 from inspector.exit_codes import ExitCode
 from tests.cli.answers import Run
-from tests.forked.python import COMMAND_LINE, python_with
+from tests.forked.python import COMMAND_LINE, PYTEST, python_with
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -165,7 +165,8 @@ def test_that_a_scene_whose_name_is_no_utf_8_is_run_recorded_and_replayed(tmp_pa
         " && $TI lint run.tlrec && $TI replay run.tlrec --verify"
         f" && $TI replay run.tlrec --verify --scene {scene}"
         " && $TI export run.tlrec --as pytest -o test_run.py"
-        f" && PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q test_run.py",
+        f" && PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {shlex.join(python_with(PYTEST))}"
+        " -m pytest -q test_run.py",
     )
 
     assert b"Traceback" not in done.stderr

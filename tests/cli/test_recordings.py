@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -28,6 +27,7 @@ from inspector.sessions.replay.replayed import outside_text, replayed, what_happ
 from inspector.sessions.runs.virtual import run_virtual
 from tests.analysis.test_lateness import Program
 from tests.cli.answers import Run
+from tests.forked.python import PYTEST, run_python
 
 _ROOT = Path(__file__).parents[2]
 
@@ -311,10 +311,9 @@ def test_that_a_recording_becomes_a_test_that_passes(
 
 
 def run_test(path: Path) -> int:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(path)]
+    command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", str(path)]
     environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    done = subprocess.run(command, cwd=_ROOT, env=environment, capture_output=True, check=False)
-    return done.returncode
+    return run_python(PYTEST, command, environment, _ROOT).returncode
 
 
 def test_that_what_came_from_outside_is_understood_again(recording: Path) -> None:

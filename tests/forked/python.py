@@ -33,6 +33,18 @@ from inspector.window_loader import load_ui
 load_ui("window.application"), load_ui("window.completion")
 import inspector.cli.attach, inspector.sessions.hosted, inspector.sessions.scene
 """
+#: What virtual time and recordings need, and pytest with its own plugins.
+PYTEST: Final = """
+import asyncio, concurrent.futures.thread, ctypes, importlib, msgspec, pdb, pytest, queue
+import inspector.probe.adapters.asyncio, inspector.probe.adapters.python_time
+import inspector.probe.adapters.qt, inspector.probe.sampler, inspector.probe.waits
+import inspector.analysis.lateness.late_calls, inspector.formats.export
+import inspector.sessions.attached.translation, inspector.sessions.frame_files
+from _pytest.config import default_plugins
+
+for each in default_plugins:
+    importlib.import_module(f"_pytest.{each}")
+"""
 _FOLDER = Path(__file__).parent
 _PROJECT = _FOLDER.parents[1]
 #: Nothing takes so long unless it hangs; the machine may be busy.

@@ -11,21 +11,9 @@ from typing import Final
 
 import pytest
 
-from tests.forked.python import run_python
+from tests.forked.python import PYTEST, run_python
 
 PROJECT: Final = Path(__file__).parents[2]
-#: What virtual time and recordings need, and pytest with its own plugins.
-_IMPORTS: Final = """
-import asyncio, concurrent.futures.thread, ctypes, importlib, msgspec, pdb, pytest, queue
-import inspector.probe.adapters.asyncio, inspector.probe.adapters.python_time
-import inspector.probe.adapters.qt, inspector.probe.sampler, inspector.probe.waits
-import inspector.analysis.lateness.late_calls, inspector.formats.export
-import inspector.sessions.attached.translation, inspector.sessions.frame_files
-from _pytest.config import default_plugins
-
-for each in default_plugins:
-    importlib.import_module(f"_pytest.{each}")
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +58,7 @@ def run_tests(
     environment |= {"KIVY_NO_ARGS": "1", "KIVY_NO_FILELOG": "1", "KIVY_NO_CONSOLELOG": "1"}
     environment |= {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
     environment.pop("PYTEST_ADDOPTS", None)
-    run = run_python(_IMPORTS, ["-m", "pytest", *words, *map(str, paths)], environment, PROJECT)
+    run = run_python(PYTEST, ["-m", "pytest", *words, *map(str, paths)], environment, PROJECT)
     output = run.stdout + run.stderr
     summary = output.strip().splitlines()[-1] if output.strip() else ""
     counts = {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", summary)}
