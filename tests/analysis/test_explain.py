@@ -248,7 +248,7 @@ def test_that_pauses_that_are_alike_are_one_sentence_without_a_comma(
             stage.root.set_timeout(at + seconds, enemies.resume)
     """,
     )
-    stand.run(60)
+    stand.run(40, frame_rate=10)
 
     assert texts(stand.explain("boss"))[1] == f"The program paused “enemies” twice, for {lasted}."
 

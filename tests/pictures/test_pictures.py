@@ -123,7 +123,7 @@ def test_that_the_log_is_the_same_with_and_without_a_picture(tmp_path: Path) -> 
         for is_watched in (False, True):
             session = virtual_session(light_scene(scene.path, tmp_path))
             session.pictures.is_watched = is_watched
-            pass_seconds(session, 1)
+            pass_seconds(session, 0.5)
             assert session.pictures.failure == ""
             assert bool(session.pictures.drawn) is is_watched
             logs.append([event[:3] for event in session.log.read(0).events])
