@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
+import os
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from inspector.exit_codes import ExitCode
+from tests.forked.python import COMMAND_LINE, run_python
 
 _BLOCKED = """
 import asyncio, time
@@ -94,13 +95,7 @@ def test_that_read_only_holds_and_says_so() -> None:
 
 def test_that_a_missing_library_is_said() -> None:
     hidden = "import sys; sys.modules['mcp'] = None; from inspector.launcher import main; "
-    done = subprocess.run(
-        [sys.executable, "-c", hidden + "sys.exit(main(['mcp']))"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    words = ["-c", hidden + "sys.exit(main(['mcp']))"]
+    done = run_python(COMMAND_LINE, words, os.environ, Path.cwd())
     assert done.returncode == ExitCode.BAD_ENVIRONMENT
     assert "pip install 'timeline-inspector[mcp]'" in done.stderr

@@ -28,6 +28,7 @@ from inspector.remote import questions
 from inspector.remote.methods import METHODS, NOT_GRANTED, command_method_name, schema
 from inspector.remote.request_handler import MOST_BYTES, RequestHandler, lines_of
 from inspector.sessions.attached.doors.launch import BOOTSTRAP
+from tests.forked.python import COMMAND_LINE, python_with
 from tests.fuzz import rounds
 
 #: Declares a tree with timers, and passes virtual time.
@@ -247,13 +248,13 @@ def test_that_a_client_that_takes_no_answers_has_gone(handler: RequestHandler, s
 def test_that_a_recording_is_asked_in_sql_and_only_read(
     handler: RequestHandler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(questions, "_QUERY_S", 0.5)
     path = tmp_path / "game.tlrec"
     assert cli.main(["run", "1", "--seconds", "2", "--record", str(path), "--quiet"]) == 0
     ask = _asker(handler)
     ask("session.open", path=str(path))
     rows = ask("session.sql", query="SELECT count(*) FROM frames")["result"]["value"]["rows"]
     assert rows == [[120]]
+    monkeypatch.setattr(questions, "_QUERY_S", 0.05)
     for query in (
         "DELETE FROM marks",
         "PRAGMA journal_mode = WAL",
@@ -398,7 +399,7 @@ def test_that_the_client_starts_a_server_that_ends_with_it(scene: str) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no Unix sockets")
 def test_that_clients_share_a_server_at_a_socket(tmp_path: Path, scene: str) -> None:
     path = tmp_path / "socket"
-    command = [sys.executable, "-m", "inspector", "serve", "--unix", str(path)]
+    command = [*python_with(COMMAND_LINE), "-m", "inspector", "serve", "--unix", str(path)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         assert "Listening" in server.stderr.readline()
@@ -445,7 +446,11 @@ def test_that_the_tasks_of_a_program_are_listed_below_those_that_wait_for_them(
         "async def main(): await asyncio.create_task(child())\n"
         "asyncio.run(main())\n"
     )
-    with Client.start() as client:
+    command = [*python_with(COMMAND_LINE), "-m", "inspector", "serve", "--stdio"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with Client(process.stdout, process.stdin, process) as client:
         server = client.launch(sys.executable, str(path))
         for _ in range(100):
             server.wait(0.1)

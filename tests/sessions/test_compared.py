@@ -120,8 +120,8 @@ def test_that_each_of_several_is_compared_with_the_first(tmp_path: Path) -> None
 
 
 def test_that_sessions_are_compared_by_clock_and_by_timer(tmp_path: Path) -> None:
-    before = run_of_scene(tmp_path / "before", 0.1, 10)
-    after = run_of_scene(tmp_path / "after", 0.05, 10)
+    before = run_of_scene(tmp_path / "before", 0.1, 20)
+    after = run_of_scene(tmp_path / "after", 0.05, 20)
 
     (found,) = differences([before, after])
 
