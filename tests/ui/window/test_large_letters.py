@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.sessions.scene import find_scene
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import open_shell
 from ui.window.application import make_application
 
 _SIZE = (1_280, 720)
@@ -25,26 +25,22 @@ def _large_letters(qapp: QApplication) -> None:
     qapp.setFont(large)
 
 
-@pytest.fixture(params=_SCENES)
-def shell(qtbot: QtBot, tmp_path: Path, request: pytest.FixtureRequest) -> Shell:
-    shell = open_shell(qtbot, tmp_path, find_scene(request.param))
-    shell.window.resize(*_SIZE)
-    shell.pass_frames(120)
-    QApplication.processEvents()
-    return shell
-
-
 def test_that_there_is_room_for_the_frame_times_and_the_window_keeps_its_size_whatever_is_open(
-    qtbot: QtBot, shell: Shell
+    qtbot: QtBot, tmp_path: Path
 ) -> None:
-    plot, sizes = shell.window.frame_times.plot, {}
-    qtbot.waitUntil(lambda: plot.height() >= 80)
+    shell = open_shell(qtbot, tmp_path, None)
+    shell.window.resize(*_SIZE)
+    plot, panels = shell.window.frame_times.plot, shell.window.panels
 
-    for panel_id in shell.window.panels.ids:
-        shell.window.panels.open_panel(panel_id)
-        for _ in range(5):
-            shell.advance(1 / 60)
-            QApplication.processEvents()
-        sizes[panel_id] = shell.window.size().toTuple()
+    for scene in _SCENES:
+        panels.close_tray()
+        shell.open(tmp_path, find_scene(scene))
+        shell.pass_frames(120)
+        qtbot.waitUntil(lambda: plot.height() >= 80)
 
-    assert set(sizes.values()) == {_SIZE}
+        for panel_id in panels.ids:
+            panels.open_panel(panel_id)
+            for _ in range(3):
+                shell.advance(1 / 60)
+                QApplication.processEvents()
+            assert shell.window.size().toTuple() == _SIZE, (scene, panel_id)
