@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import linecache
-import subprocess
+import os
 import sys
+from pathlib import Path
 
 import pytest
 
 from tests.benchmarks import bench_playhead
+from tests.forked.python import WINDOW, run_python
 from ui.session.bridge import SessionBridge
 from ui.window.garbage import give_back_memory
 
@@ -53,7 +55,7 @@ def test_that_sources_that_were_read_are_not_kept() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="not available elsewhere")
-def test_that_memory_between_things_that_stay_is_given_back() -> None:
+def test_that_memory_between_things_that_stay_is_given_back(tmp_path: Path) -> None:
     code = """
 import ctypes, os, sys
 from inspector.window_loader import load_ui
@@ -70,4 +72,4 @@ before = resident()
 give_back_memory()
 sys.exit(before - resident() < 80_000_000)
 """
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert run_python(WINDOW, ["-c", code], os.environ, tmp_path).returncode == 0
