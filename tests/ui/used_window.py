@@ -37,17 +37,21 @@ class UsedWindow:
     def addWidget(self, _window: QWidget) -> None:  # noqa: N802 - in place of pytest-qt
         """Have the window not closed by pytest-qt."""
 
-    def lend(self, folder: Path, scene: str | Path | None = SCENE) -> Shell:
+    def lend(
+        self, folder: Path, scene: str | Path | None = SCENE, size: tuple[int, int] = SIZE
+    ) -> Shell:
         """Return a window on a scene, as ``open_shell`` does."""
         settings_file = SettingsFile(folder / "settings.json")
         if self._shell is None or settings_file.path.exists():
-            return open_shell(cast("QtBot", self), folder, scene)
+            shell = open_shell(cast("QtBot", self), folder, scene)
+            shell.window.resize(*size)
+            return shell
         shell, self._shell = self._shell, None
         window = shell.window
         window.setProperty(OUTLIVES_TESTS, None)
         window.settings, window.settings_file = Settings(), settings_file
         shell.settings_file = settings_file
-        window.resize(*SIZE)
+        window.resize(*size)
         window.panels.restore("")
         window.notice.dismiss()
         # Without another window in between, Qt does not see that it comes to the front again.

@@ -23,6 +23,7 @@ from pytestqt.qtbot import QtBot
 from inspector.formats.drawing.font_metrics import FONT_FAMILY
 from tests.patient_qtbot import PatientQtBot
 from tests.ui.shell import open_shell
+from tests.ui.used_window import Lend
 from ui.actions.panels import PANELS
 from ui.frame_times.plotted_frames import NO_SCENE_TEXT
 from ui.kit.filter_line import FilterLine
@@ -76,22 +77,22 @@ def test_that_what_is_seen_before_the_panels_has_the_colors_of_the_theme(
     assert said.palette().color(said.foregroundRole()) == theme.color(ColorRole.MUTED)
 
 
-def test_that_the_title_names_the_scene(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_the_title_names_the_scene(lend: Lend) -> None:
+    shell = lend()
 
     assert shell.window.windowTitle() == "played & tested – Timeline Inspector"
 
 
-def test_that_without_a_scene_no_panel_asks_to_run_it(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path, None)
+def test_that_without_a_scene_no_panel_asks_to_run_it(lend: Lend) -> None:
+    shell = lend(None)
 
     shell.bridge.refresh_now()
 
     assert shell.window.frame_times.plot._overlay.empty_text == NO_SCENE_TEXT
 
 
-def test_that_every_focusable_widget_has_an_accessible_name(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_every_focusable_widget_has_an_accessible_name(lend: Lend) -> None:
+    shell = lend()
 
     nameless = [
         f"{type(widget).__name__} in {type(widget.parentWidget()).__name__}"
@@ -117,8 +118,8 @@ def _is_inside_named(widget: QWidget) -> bool:
     return is_part and parent is not None and bool(parent.accessibleName())
 
 
-def test_that_find_goes_to_the_filter_of_the_panel_in_use(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_find_goes_to_the_filter_of_the_panel_in_use(lend: Lend) -> None:
+    shell = lend()
     shell.activate()
     shell.window.panels.enter_panel("timer_queue")
 
@@ -129,8 +130,8 @@ def test_that_find_goes_to_the_filter_of_the_panel_in_use(qtbot: QtBot, tmp_path
     assert shell.window.panels["timer_queue"].isAncestorOf(focused)
 
 
-def test_that_f6_goes_through_everything_that_can_be_seen(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_f6_goes_through_everything_that_can_be_seen(lend: Lend) -> None:
+    shell = lend()
     shell.window.resize(1_280, 760)
     shell.activate()
     panels = shell.window.panels
@@ -158,8 +159,8 @@ def test_that_f6_goes_through_everything_that_can_be_seen(qtbot: QtBot, tmp_path
     assert part_in_use() is panels.tray
 
 
-def test_that_every_line_to_filter_with_has_the_same_sign(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_every_line_to_filter_with_has_the_same_sign(lend: Lend) -> None:
+    shell = lend()
     for panel in PANELS:
         if panel.area is not None:
             shell.window.panels.enter_panel(panel.id)
@@ -175,9 +176,9 @@ def test_that_every_line_to_filter_with_has_the_same_sign(qtbot: QtBot, tmp_path
 
 
 def test_that_a_notice_with_a_long_name_leaves_the_size_of_the_window_alone(
-    qtbot: QtBot, tmp_path: Path
+    lend: Lend, tmp_path: Path
 ) -> None:
-    window = open_shell(qtbot, tmp_path).window
+    window = lend().window
     before = window.size()
 
     window.open_path(tmp_path / ("a" * 250))

@@ -26,7 +26,7 @@ from inspector.sessions.session import SessionPhase
 from inspector.timebase import format_instant
 from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, LOOP_ASKED
 from tests.sessions.attached.fake_probe import FakeDoor, FakeProbe, hello
-from tests.ui.shell import SCENE, Shell, open_shell
+from tests.ui.shell import SCENE, Shell
 from tests.ui.used_window import Lend
 from ui.clock_tree.panel import ClockTreePanel
 from ui.frame_spans.panel import FrameSpansPanel
@@ -299,9 +299,9 @@ def test_that_the_end_of_a_program_is_a_notice_and_the_timeline_stays(
 
 
 def test_that_a_program_that_cannot_be_attached_is_not_said_to_connect_or_to_be_held(
-    qtbot: QtBot, tmp_path: Path
+    qtbot: QtBot, lend: Lend
 ) -> None:
-    shell = open_shell(qtbot, tmp_path, scene=None)
+    shell = lend(None)
     shell.bridge.open_door(ClosedDoor())
     session = shell.bridge.session
     assert isinstance(session, AttachedSession)
@@ -357,9 +357,9 @@ def test_that_ending_ends_what_was_opened_here(attached: ProgramInWindow) -> Non
 
 
 def test_that_a_program_that_was_opened_is_remembered(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, lend: Lend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shell = open_shell(qtbot, tmp_path, scene=None)
+    shell = lend(None)
     doors: list[object] = []
     monkeypatch.setattr(shell.bridge, "open_door", doors.append)
     shell.window.actions_by_id["open-program"].trigger()

@@ -21,6 +21,7 @@ from inspector.formats.arrangement.frame_series import FrameColumns, FrameSeries
 from inspector.timebase import NS_PER_SECOND
 from tests.ui.crowded_session import CrowdedSession
 from tests.ui.shell import Shell, open_shell
+from tests.ui.used_window import Lend
 from ui.clock_tree.panel import ClockTreeModel, ClockTreePanel
 from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.panel import FrameTimesPanel
@@ -195,10 +196,10 @@ def test_that_new_frames_paint_the_plot_and_nothing_around_it(meter: Meter) -> N
     assert paints.paints["strip"] < _REFRESHES
 
 
-def settled_shell(qtbot: QtBot, folder: Path) -> Shell:
-    """Return a window whose panels have their sizes."""
-    shell = open_shell(qtbot, folder)
-    shell.window.resize(1_280, 760)
+@pytest.fixture
+def settled_shell(lend: Lend) -> Shell:
+    """A window whose panels have their sizes."""
+    shell = lend()
     for _ in range(2 * _REFRESHES):
         shell.advance(1 / 60)
         QApplication.processEvents()
@@ -212,9 +213,9 @@ def lanes_of(shell: Shell) -> LaneCanvas:
 
 
 def test_that_what_is_dragged_between_frames_and_lanes_is_not_painted_with_them(
-    qtbot: QtBot, tmp_path: Path
+    settled_shell: Shell,
 ) -> None:
-    shell = settled_shell(qtbot, tmp_path)
+    shell = settled_shell
     canvas, lanes = lanes_of(shell), shell.window.panels["timeline"]
     arrangement = lanes.parentWidget()
     assert isinstance(arrangement, QSplitter)
@@ -232,9 +233,9 @@ def test_that_what_is_dragged_between_frames_and_lanes_is_not_painted_with_them(
 
 
 def test_that_a_row_without_marks_is_painted_only_where_the_present_moves(
-    qtbot: QtBot, tmp_path: Path
+    settled_shell: Shell,
 ) -> None:
-    shell = settled_shell(qtbot, tmp_path)
+    shell = settled_shell
     panel = shell.window.frame_times
     parts = Paints(marks=panel.marks, ruler=panel.ruler)
 
@@ -250,7 +251,8 @@ def test_that_a_row_without_marks_is_painted_only_where_the_present_moves(
         return moves
 
     # Until the view follows.
-    go_on(150)
+    shell.pass_frames(300)
+    go_on(2)
     parts.paints.clear()
     moves = go_on(4 * _REFRESHES)
 
@@ -259,20 +261,21 @@ def test_that_a_row_without_marks_is_painted_only_where_the_present_moves(
 
 
 def test_that_a_refresh_of_the_plot_takes_a_short_way_through_the_files(
-    qtbot: QtBot, tmp_path: Path
+    settled_shell: Shell,
 ) -> None:
-    shell = settled_shell(qtbot, tmp_path)
+    shell = settled_shell
     panel = shell.window.frame_times
     counts = []
 
     # Until the view follows.
-    for _ in range(220):
+    shell.pass_frames(320)
+    for _ in range(60):
         shell.advance(2 / 60)
         counts.append(changes_of_file(panel.refresh))
         QApplication.processEvents()
 
     # In some the scale is chosen again, too.
-    assert median(counts[-60:]) <= _MOST_CHANGES
+    assert median(counts) <= _MOST_CHANGES
 
 
 def changes_of_file(work: Callable[[], object]) -> int:
@@ -352,9 +355,9 @@ def test_that_texts_of_lanes_wait_for_the_paint_of_what_is_new(meter: Meter) -> 
 
 
 def test_that_headers_of_lanes_are_read_again_only_when_what_they_say_changes(
-    qtbot: QtBot, tmp_path: Path, meter: Meter
+    settled_shell: Shell, meter: Meter
 ) -> None:
-    shell = settled_shell(qtbot, tmp_path)
+    shell = settled_shell
     canvas = lanes_of(shell)
     meter.count(lane_surface, "header_state")
     # While time runs, texts have their turn a few times a second only.
@@ -372,10 +375,8 @@ def test_that_headers_of_lanes_are_read_again_only_when_what_they_say_changes(
     assert meter.counts["header_state"] >= len(canvas.rows.rows)
 
 
-def test_that_only_timers_due_in_view_are_predicted(
-    qtbot: QtBot, tmp_path: Path, meter: Meter
-) -> None:
-    shell = settled_shell(qtbot, tmp_path)
+def test_that_only_timers_due_in_view_are_predicted(settled_shell: Shell, meter: Meter) -> None:
+    shell = settled_shell
     canvas = lanes_of(shell)
 
     def weight(found: object) -> int:
@@ -389,9 +390,8 @@ def test_that_only_timers_due_in_view_are_predicted(
     assert meter.counts["next_fires"]
 
 
-def test_that_texts_that_change_lay_out_nothing_around_them(qtbot: QtBot, tmp_path: Path) -> None:
-    shell = settled_shell(qtbot, tmp_path)
-    window = shell.window
+def test_that_texts_that_change_lay_out_nothing_around_them(settled_shell: Shell) -> None:
+    window = settled_shell.window
     transport = window.transport
     why = window.panels.panel("details")
     assert isinstance(why, WhyPanel)
@@ -411,11 +411,8 @@ def test_that_texts_that_change_lay_out_nothing_around_them(qtbot: QtBot, tmp_pa
     assert not parts.layouts
 
 
-def test_that_a_text_that_changes_paints_nothing_below_its_panel(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    shell = settled_shell(qtbot, tmp_path)
-    window = shell.window
+def test_that_a_text_that_changes_paints_nothing_below_its_panel(settled_shell: Shell) -> None:
+    window = settled_shell.window
     statistics = window.frame_times.header.p50
     queue, place = window.panels.panel("timer_queue"), window.panels["timer_queue"]
     parts = Paints(place=place, plots=window.frame_times, label=statistics)

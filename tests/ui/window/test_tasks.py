@@ -89,9 +89,8 @@ class Hand:
 
 @pytest.fixture
 def shell(lend: Lend) -> Shell:
-    shell = lend(SMALL_GAME)
-    shell.window.resize(1_600, 1_000)
-    shell.pass_frames(60 * 8)
+    shell = lend(SMALL_GAME, size=(1_600, 1_000))
+    shell.pass_frames(60 * 2)
     QApplication.processEvents()
     return shell
 

@@ -39,8 +39,7 @@ def build(stage):
 
 @pytest.fixture
 def shell(lend: Lend) -> Shell:
-    shell = lend()
-    shell.window.resize(1_600, 1_000)
+    shell = lend(size=(1_600, 1_000))
     settle()
     return shell
 

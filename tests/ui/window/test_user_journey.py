@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.sessions.session import SessionPhase
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
+from tests.ui.used_window import Lend
 from ui.clock_tree.panel import ClockTreePanel
 from ui.export.export_dialog import ExportDialog
 from ui.kit.prompts import Prompt
@@ -126,10 +127,8 @@ def test_that_a_user_gets_through_the_first_minutes(qtbot: QtBot, tmp_path: Path
 
 
 @pytest.mark.parametrize("action_id", ["follow", "fit", "reset-view", "theme-system"])
-def test_that_actions_without_a_session_work_as_well(
-    qtbot: QtBot, tmp_path: Path, action_id: str
-) -> None:
-    shell = open_shell(qtbot, tmp_path, None)
+def test_that_actions_without_a_session_work_as_well(lend: Lend, action_id: str) -> None:
+    shell = lend(None)
 
     shell.trigger(action_id)
 

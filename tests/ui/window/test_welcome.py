@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from inspector.commands.clocks import PauseClock
 from tests.sessions.test_captured import table
 from tests.ui.shell import SCENE, Shell, open_shell
+from tests.ui.used_window import Lend
 from ui.window.dialogs.open_program import OpenProgramDialog
 from ui.window.dialogs.replacing import ReplaceQuestion
 from ui.window.settings import Settings, SettingsFile
@@ -82,9 +83,9 @@ def test_that_the_program_that_was_opened_last_is_offered_with_them(
 
 
 def test_that_a_capture_with_nothing_to_compare_it_with_leaves_the_welcome_as_it_is(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lend: Lend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shell = open_shell(qtbot, tmp_path, None)
+    shell = lend(None)
     view = welcome_of(shell)
     answers = [[str(table(tmp_path))], []]
     monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_of: (answers.pop(0), ""))
@@ -109,10 +110,8 @@ def test_that_what_was_open_last_is_whole_where_there_is_no_room_for_all(
     assert all(each.height() >= each.sizeHint().height() for each in (*view.ways, *view.recent))
 
 
-def test_that_closing_a_scene_leads_there_and_asks_first_if_something_is_lost(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    shell = open_shell(qtbot, tmp_path)
+def test_that_closing_a_scene_leads_there_and_asks_first_if_something_is_lost(lend: Lend) -> None:
+    shell = lend()
     shell.bridge.submit(PauseClock(shell.clock_id("enemies")))
     shell.advance(0.1)
 
