@@ -35,6 +35,23 @@ class _Loop:
     before: tuple[int, int, int, int, int] | None = None
 
 
+class _Differences:
+    """What instants differ by, of which a few may be more than a slack."""
+
+    def __init__(self, slack_ns: int) -> None:
+        self._slack_ns = slack_ns
+        self._interrupted: list[object] = []
+
+    def note(self, apart_ns: int, *about: object) -> None:
+        assert apart_ns <= (self._slack_ns and _INTERRUPTED_NS), about
+        if apart_ns > self._slack_ns:
+            self._interrupted.append((apart_ns, *about))
+
+    def check(self, frames: int) -> None:
+        most = _INTERRUPTED + frames // _INTERRUPTED_EVERY
+        assert len(self._interrupted) <= most, self._interrupted
+
+
 def check_frames_tile(timeline: Timeline, events: Iterable[RawEvent], *, slack_ns: int = 0) -> int:
     """Check the frames of each loop against the one before; returns how many were checked.
 
@@ -49,13 +66,7 @@ def check_frames_tile(timeline: Timeline, events: Iterable[RawEvent], *, slack_n
     loops: dict[int, _Loop] = {}
     stood: dict[int, int] = {}
     last_ns, checked = 0, 0
-    interrupted: list[object] = []
-
-    def check(apart_ns: int, *about: object) -> None:
-        assert apart_ns <= (slack_ns and _INTERRUPTED_NS), about
-        if apart_ns > slack_ns:
-            interrupted.append((apart_ns, *about))
-
+    differences = _Differences(slack_ns)
     # The end of a step is told when it is noticed, which may be in a frame that began behind it.
     for event in sorted(events, key=itemgetter(0)):
         at_ns, kind, clock, a, b = event
@@ -76,19 +87,19 @@ def check_frames_tile(timeline: Timeline, events: Iterable[RawEvent], *, slack_n
             loop = loops[clock]
             held_ns = stood[clock] - loop.stood_ns
             work_ns = at_ns - loop.began_ns - (0 if loop.began_held else held_ns)
-            check(abs(b - work_ns), event, work_ns)
+            differences.note(abs(b - work_ns), event, work_ns)
             if loop.before is None:
                 assert a == 0, event
             else:
                 began_ns, stood_ns, local_ns, former_work_ns, answered_ns = loop.before
                 length_ns = loop.began_ns - began_ns - (loop.stood_ns - stood_ns) + answered_ns
-                check(abs(a - length_ns), event, length_ns)
-                check(former_work_ns - a, event, former_work_ns)
-                check(abs(loop.delta_ns - (loop.local_ns - local_ns)), event)
+                differences.note(abs(a - length_ns), event, length_ns)
+                differences.note(former_work_ns - a, event, former_work_ns)
+                differences.note(abs(loop.delta_ns - (loop.local_ns - local_ns)), event)
                 checked += 1
             answered_ns = held_ns if loop.began_held else 0
             loop.before = loop.began_ns, loop.stood_ns, loop.local_ns, work_ns, answered_ns
-    assert len(interrupted) <= _INTERRUPTED + checked // _INTERRUPTED_EVERY, interrupted
+    differences.check(checked)
     return checked
 
 
