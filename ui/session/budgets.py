@@ -35,7 +35,7 @@ class ShownBudgets:
         self.chosen_ms: tuple[float, ...] = DEFAULT_BUDGETS_MS
         self.own: FrameBudget | None = None
         self._chosen_in: Session | None = None
-        self._known: object = None
+        self._known: tuple[object, ...] = ()
 
     def choose(self, budgets_ms: Iterable[float], session: Session | None) -> bool:
         """Take the user's budgets while that session is shown, and return whether these are news.
@@ -57,11 +57,13 @@ class ShownBudgets:
 
     def note(self, session: Session | None, timeline: Timeline) -> bool:
         """Look for what the session asks for or does, and return whether that is news."""
+        if session is not self._chosen_in:
+            self._chosen_in = None
         loop, clock_id = drawing_loop(timeline), timeline.frames_of
         about: object = None if session is None else session.frame_rate
         if loop is not None and loop.asked_ns:
             rate = timeline.effective_rate(clock_id)
-            if not rate and self.own is not None:
+            if not rate and self.own is not None and self._known[:2] == (session, clock_id):
                 return False
             about = loop.asked_ns, rate
         elif loop is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -34,8 +35,15 @@ class Frames:
         return self.times_ns[max(first, 0) : end]
 
 
+class Shown:
+    waits = False
+
+    def __init__(self, rate: int) -> None:
+        self.frame_rate = Fraction(rate)
+
+
 def session(rate: int = 60) -> Session:
-    return cast("Session", SimpleNamespace(frame_rate=Fraction(rate), waits=False))
+    return cast("Session", Shown(rate))
 
 
 def program(
@@ -64,8 +72,11 @@ def test_that_what_a_loop_asks_for_comes_first_at_its_rate_also_while_it_is_held
 
     assert budgets.note(shown, program(33_333_333, rate=Fraction(1, 4)))
     assert budgets.shown_ms[0] == 133.333332
-    assert not budgets.note(shown, program(33_333_333, rate=Fraction(0)))
+    held = program(33_333_333, rate=Fraction(0))
+    assert not budgets.note(shown, held)
     assert budgets.shown_ms[0] == 133.333332
+    assert budgets.note(session(), held)
+    assert shown_by(budgets) == [*DEFAULT_BUDGETS_MS]
 
 
 def test_that_a_loop_that_asks_for_nothing_is_held_to_its_usual_frame() -> None:
@@ -100,7 +111,10 @@ def test_that_what_the_user_chooses_comes_first_while_that_session_is_shown() ->
     budgets.note(shown, program(20 * MS))
     assert shown_by(budgets) == list(budgets.chosen_ms) == [12.5, 1000 / 60]
 
+    closed = ref(shown)
+    del shown
     assert budgets.note(session(), asks)
+    assert closed() is None, "whose log may be large"
     assert shown_by(budgets) == [33.333333, 12.5, 1000 / 60]
     assert list(budgets.chosen_ms) == [12.5, 1000 / 60]
 
