@@ -22,7 +22,7 @@ from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from inspector import __version__
-from inspector.analysis.statistics.frame_budget import FrameBudget, rate_in_file
+from inspector.analysis.statistics.frame_budget import budget_in_file, rate_in_file
 from inspector.errors import CaptureError
 from inspector.events.recording import Recording, as_far_as_it_goes, open_recording
 from inspector.extensions import ExtensionError, Registry, report
@@ -337,15 +337,8 @@ def _provenance(path: Path, found: object) -> Provenance:
         source=str(values.get("source", "")),
         frame_rate=rate_in_file(values.get("frame_rate")),
         note=str(values.get("note", "")),
-        own_budget=_own_budget(values.get("own_budget")),
+        own_budget=budget_in_file(values.get("own_budget")),
     )
-
-
-def _own_budget(found: object) -> FrameBudget | None:
-    match found:
-        case {"ns": int(budget_ns), "origin": str(origin)} if budget_ns > 0:
-            return FrameBudget(budget_ns, origin=origin)
-    return None
 
 
 def _read_csv(path: Path) -> FrameFile:

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from inspector.analysis.intervention_list import Intervention
 from inspector.analysis.markers import MARKER_KINDS, Marker
-from inspector.analysis.statistics.frame_budget import USUAL_FRAME, FrameBudget
+from inspector.analysis.statistics.frame_budget import ASKED_FRAME, USUAL_FRAME, FrameBudget
 from inspector.formats.export import export_frames, exporters
 from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
 from inspector.formats.options import ExportOptions
@@ -92,7 +92,9 @@ def frames_and_provenance(draw: st.DrawFn) -> tuple[FrameTimes, Provenance]:
     created = datetime.fromtimestamp(draw(st.integers(0, 4 * 10**9)), UTC)
     rate = draw(st.sampled_from([None, Fraction(60), Fraction(60_000, 1_001)]))
     scene = draw(_TEXT) or "scene"
-    own = draw(st.sampled_from([None, FrameBudget(20_000_000, origin=USUAL_FRAME)]))
+    usual = FrameBudget(20_000_000, origin=USUAL_FRAME)
+    asked = FrameBudget(50_000_000, origin=ASKED_FRAME, rate=Fraction(1, 3))
+    own = draw(st.sampled_from([None, usual, asked]))
     about = Provenance(scene, created, "0.1.0", draw(_TEXT), rate, draw(_TEXT), own_budget=own)
     return frames, about
 

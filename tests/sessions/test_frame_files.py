@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from msgspec import Raw
 
-from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.analysis.statistics.frame_budget import ASKED_FRAME, USUAL_FRAME, FrameBudget
 from inspector.clocks import ClockTree
 from inspector.errors import CaptureError, ExportError, RecordingError, UnreadableFileError
 from inspector.events import EventLog
@@ -102,15 +102,24 @@ def test_that_shares_of_intervals_are_exported_where_they_were_measured(
     assert frames.without_inspector(budget) == (frames, 0)
 
 
-@pytest.mark.parametrize("rate", ["x", "1/0", None, [], "1e999999"])
+@pytest.mark.parametrize(
+    ("rate", "own_budget"),
+    [
+        ("x", {"ns": "x", "origin": USUAL_FRAME}),
+        ("1/0", {"ns": 10**400, "origin": USUAL_FRAME}),
+        (None, {"ns": 20_000_000, "origin": "its loop"}),
+        ([], {"ns": 20_000_000, "origin": ASKED_FRAME, "rate": "0"}),
+        ("1e999999", None),
+    ],
+)
 def test_that_what_is_damaged_beside_the_frames_is_said(
-    tmp_path: Path, frames: FrameTimes, rate: object
+    tmp_path: Path, frames: FrameTimes, rate: object, own_budget: object
 ) -> None:
     path = tmp_path / "run.json"
     provenance = Provenance("A small game", datetime(2026, 5, 4, tzinfo=UTC), "0.1.0")
     export_frames(frames, provenance, ExportOptions(), path)
     values = json.loads(path.read_bytes())
-    values["provenance"] |= {"frame_rate": rate, "own_budget": {"ns": rate, "origin": "its loop"}}
+    values["provenance"] |= {"frame_rate": rate, "own_budget": own_budget}
     values |= {"interventions": [{"number": "x"}], "landmarks": [{}, "mark", {"kind": "mark"}]}
     path.write_text(json.dumps(values))
 

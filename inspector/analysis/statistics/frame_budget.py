@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, overload
@@ -59,9 +60,13 @@ SHORTEST_BUDGET_MS: Final = Fraction(1, 1000)
 LONGEST_BUDGET_MS: Final = Fraction(3_600_000)
 
 
+def _is_possible(budget_ms: float | Fraction) -> bool:
+    return SHORTEST_BUDGET_MS <= budget_ms <= LONGEST_BUDGET_MS
+
+
 def checked_budget_ms(budget_ms: float | Fraction) -> float:
     """Return a budget; a ``ValueError`` refuses less than 1 µs and more than an hour."""
-    if not SHORTEST_BUDGET_MS <= budget_ms <= LONGEST_BUDGET_MS:
+    if not _is_possible(budget_ms):
         message = f"a budget must be between 0.001 ms and an hour, not {rounded(budget_ms)} ms"
         raise ValueError(message)
     return float(budget_ms)
@@ -193,8 +198,9 @@ def loop_budget(
     loop = drawing_loop(timeline)
     if loop is not None and loop.asked_ns:
         rate = Fraction(1) if of == "delta_ns" else timeline.effective_rate(timeline.frames_of)
-        if rate > 0:
-            return FrameBudget(max(1, int(loop.asked_ns / rate)), origin=ASKED_FRAME, rate=rate)
+        budget_ns = int(loop.asked_ns / rate) if rate > 0 else 0
+        if _is_possible(Fraction(budget_ns, NS_PER_MS)):
+            return FrameBudget(budget_ns, origin=ASKED_FRAME, rate=rate)
     if loop is not None:
         end = timeline.frames.end
         times_ns = timeline.frames.numpy(of, end - _NEWEST_FRAMES, end)
@@ -213,8 +219,19 @@ def rate_in_file(text: object) -> Fraction | None:
     except ValueError:
         return None
     # A rate for which no budget is possible is damaged.
-    is_rate = rate > 0 and SHORTEST_BUDGET_MS <= 1000 / rate <= LONGEST_BUDGET_MS
-    return rate if is_rate else None
+    return rate if rate > 0 and _is_possible(1000 / rate) else None
+
+
+def budget_in_file(found: object) -> FrameBudget | None:
+    """Return what a file says that a loop asked for or did; ``None`` if that is impossible."""
+    match found:
+        case {"ns": int(budget_ns), "origin": str(origin), **rest}:
+            with suppress(ValueError):
+                rate = number_in(str(rest.get("rate", 1)))
+                is_known = rate > 0 and origin in {USUAL_FRAME, ASKED_FRAME}
+                if is_known and _is_possible(Fraction(budget_ns, NS_PER_MS)):
+                    return FrameBudget(budget_ns, origin=origin, rate=rate)
+    return None
 
 
 def budget_text(budget_ns: int) -> str:

@@ -6,7 +6,8 @@ measured time and the tolerance. ``left_out``, if it is there, is the number of 
 and counts leave out, as they are over budget because of the inspector alone. Frames that are
 samples have neither summary nor counts, and ``samples`` says why. ``interventions``, if there are
 any, lists the interventions before or in these frames, ``landmarks`` the bookmarks, notes, named
-ranges and marks in them.
+ranges and marks in them. ``own_budget`` in the provenance is what the loop of a program asked for
+at its rate, or else its usual frame.
 """
 
 import json
@@ -17,6 +18,7 @@ from typing import BinaryIO, Final
 
 from inspector.analysis.intervention_list import Intervention
 from inspector.analysis.markers import MARKER_KINDS, Marker
+from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget, percentile_frame_time_ns
 from inspector.formats.frame_times import UNKNOWN_COLUMN, FrameTimes, NsColumn, Provenance
 from inspector.formats.options import ExportOptions
@@ -77,7 +79,7 @@ def head_of(
             "source": provenance.source,
             "frame_rate": None if provenance.frame_rate is None else str(provenance.frame_rate),
             "note": provenance.note,
-            **({"own_budget": {"ns": own.budget_ns, "origin": own.origin}} if own else {}),
+            **({"own_budget": _own_budget(own)} if own else {}),
         },
         "frame_count": len(frames),
         "summary": {
@@ -102,6 +104,10 @@ def head_of(
     if options.markers and frames.markers:
         head["landmarks"] = [marker_values(each) for each in frames.markers]
     return head
+
+
+def _own_budget(own: FrameBudget) -> dict[str, object]:
+    return {"ns": own.budget_ns, "origin": own.origin, "rate": str(own.rate)}
 
 
 def intervention_values(entry: Intervention) -> dict[str, object]:
