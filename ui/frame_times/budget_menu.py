@@ -41,15 +41,20 @@ class BudgetMenu(QMenu):
         )
         self.setToolTipsVisible(True)
         self._known: list[float] = list(DEFAULT_BUDGETS_MS)
+        self._own: tuple[float, ...] = ()
         self._shown: tuple[float, ...] = ()
         self.set_budgets(())
 
-    def set_budgets(self, budgets_ms: Sequence[float]) -> None:
+    def set_budgets(self, budgets_ms: Sequence[float], *, is_first_own: bool = False) -> None:
+        """Tick budgets; a first that is the session's own takes the place of its former one."""
         self._shown = tuple(budgets_ms)
-        self._known += [budget for budget in budgets_ms if not _is_among(budget, self._known)]
-        self._known.sort()
+        chosen = self._shown
+        if is_first_own:
+            self._own, chosen = chosen[:1], chosen[1:]
+        self._known += [each for each in chosen if not _is_among(each, self._known)]
+        own = [each for each in self._own if not _is_among(each, self._known)]
         self.clear()
-        for budget_ms in self._known:
+        for budget_ms in sorted((*self._known, *own)):
             action = self._action(budget_ms)
             action.setChecked(_is_among(budget_ms, self._shown))
             action.triggered.connect(self._toggle)

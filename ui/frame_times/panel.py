@@ -233,11 +233,11 @@ class FrameTimesPanel(QWidget):
     @Slot(object)
     def _on_budgets_changed(self, budgets_ms: tuple[float, ...]) -> None:
         budgets_ns = tuple(budget_ns_of(budget_ms) for budget_ms in budgets_ms)
-        self._budget_menu.set_budgets(budgets_ms)
         self.plot.set_budgets_ns(budgets_ns)
         if budgets_ns:
             self.strip.set_budget_ns(budgets_ns[0])
         own = self._bridge.budgets.own
+        self._budget_menu.set_budgets(budgets_ms, is_first_own=own is not None)
         text, tip, short = "no budget", "What is shown of frames", ""
         if budgets_ns:
             text, tip = f"{fps_text(budgets_ns[0])} budget", budget_text(budgets_ns[0])

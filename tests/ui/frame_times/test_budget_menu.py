@@ -44,6 +44,21 @@ def test_that_the_budgets_that_are_drawn_are_ticked(menu: BudgetMenu) -> None:
     }
 
 
+def test_that_the_sessions_own_budget_takes_the_place_of_its_former_one(menu: BudgetMenu) -> None:
+    menu.set_budgets((19.8, FPS_60), is_first_own=True)
+    menu.set_budgets((20.1, FPS_60), is_first_own=True)
+    menu.set_budgets((FPS_60,))
+
+    texts = [action.text() for action in menu.actions()[:5]]
+    assert texts == [
+        "8.33 ms · 120 fps",
+        "16.7 ms · 60 fps",
+        "20.1 ms · 49.8 fps",
+        "33.3 ms · 30 fps",
+        "",
+    ]
+
+
 def test_that_a_budget_is_added_at_the_end_and_taken_away(menu: BudgetMenu, qtbot: QtBot) -> None:
     with qtbot.waitSignal(menu.budgets_chosen) as chosen:
         menu.actions()[0].trigger()
