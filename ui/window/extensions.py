@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from inspector.extensions import GROUPS, Registry, are_installed, registry_of, report
@@ -27,6 +28,7 @@ class ExtensionReporter(logging.Handler):
         self._window = window
         self._problems: list[str] = []
         extension_problems.addHandler(self)
+        window.destroyed.connect(partial(extension_problems.removeHandler, self))
         self._turn = single_shot(window, self._load_all)
         self._turn.start(0)
 

@@ -6,8 +6,12 @@ import json
 from typing import Any
 
 import pytest
+import shiboken6
+from PySide6.QtWidgets import QWidget
 
+from inspector.extensions import logger as extension_problems
 from tests.extension_packages import install, python_with
+from ui.window.extensions import ExtensionReporter
 
 _PANELS = """
 from inspector.extensions import Panel, PanelArea
@@ -188,3 +192,13 @@ def test_that_an_exporter_that_fails_is_named_in_the_dialog_which_stays(
     assert seen["exported"] == [False, False, True, True]
     reason = "The exporter “count” of ext-count 1.0 does not work: AttributeError: 'FrameTimes'"
     assert seen["problem"].startswith(reason)
+
+
+@pytest.mark.usefixtures("qapp")
+def test_that_a_window_that_is_gone_is_told_nothing() -> None:
+    window: Any = QWidget()
+    reporter = ExtensionReporter(window)
+
+    shiboken6.delete(window)
+
+    assert reporter not in extension_problems.handlers
