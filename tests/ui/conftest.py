@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.ui.bridge_stand import Noted
-from tests.ui.shell import SCENE, SIZE, Shell
+from tests.ui.shell import SCENE, Shell
 from tests.ui.used_window import Lend, UsedWindow
 from tests.ui.world import World
 from ui.frame_times.frame_plot import FramePlot
@@ -81,7 +81,7 @@ def lend(qapp: QCoreApplication, tmp_path: Path) -> Iterator[Lend]:
     assert qapp is not None
     lent: list[Shell] = []
 
-    def lend(scene: str | Path | None = SCENE, size: tuple[int, int] = SIZE) -> Shell:
+    def lend(scene: str | Path | None = SCENE, size: tuple[int, int] | None = None) -> Shell:
         lent.append(_USED_WINDOW.lend(tmp_path, scene, size))
         return lent[-1]
 

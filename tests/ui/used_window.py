@@ -38,20 +38,21 @@ class UsedWindow:
         """Have the window not closed by pytest-qt."""
 
     def lend(
-        self, folder: Path, scene: str | Path | None = SCENE, size: tuple[int, int] = SIZE
+        self, folder: Path, scene: str | Path | None = SCENE, size: tuple[int, int] | None = None
     ) -> Shell:
         """Return a window on a scene, as ``open_shell`` does."""
         settings_file = SettingsFile(folder / "settings.json")
         if self._shell is None or settings_file.path.exists():
             shell = open_shell(cast("QtBot", self), folder, scene)
-            shell.window.resize(*size)
+            if size is not None:
+                shell.window.resize(*size)
             return shell
         shell, self._shell = self._shell, None
         window = shell.window
         window.setProperty(OUTLIVES_TESTS, None)
         window.settings, window.settings_file = Settings(), settings_file
         shell.settings_file = settings_file
-        window.resize(*size)
+        window.resize(*(size or SIZE))
         window.panels.restore("")
         window.notice.dismiss()
         # Without another window in between, Qt does not see that it comes to the front again.
