@@ -103,7 +103,8 @@ def shell(lend: Lend) -> Shell:
 def _usual_looks(request: pytest.FixtureRequest) -> Iterator[None]:
     """Give the application back its font and its style, which a window changes for all.
 
-    And the mouse its buttons: ``QTest.mouseDClick`` lets go of none.
+    And the mouse and the keyboard: ``QTest.mouseDClick`` lets go of no button, ``QTest.keyClick``
+    of no key that was down meanwhile.
     """
     if "qapp" not in request.fixturenames:
         yield
@@ -119,6 +120,9 @@ def _usual_looks(request: pytest.FixtureRequest) -> Iterator[None]:
         with closing(QWidget()) as anywhere:
             anywhere.show()
             QTest.mouseRelease(anywhere, Qt.MouseButton(pressed.value))
+    if QGuiApplication.keyboardModifiers() is not Qt.KeyboardModifier.NoModifier:
+        with closing(QWidget()) as anywhere:
+            QTest.keyRelease(anywhere, Qt.Key.Key_Control)
 
 
 def pytest_runtest_setup() -> None:
