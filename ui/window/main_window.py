@@ -70,6 +70,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(_TITLE)
         self.setAcceptDrops(True)
         self.setMinimumSize(*_LEAST_SIZE)
+        theme.setParent(self)
         self.theme = theme
         self.settings = settings
         self.settings_file = settings_file

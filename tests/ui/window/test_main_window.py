@@ -7,6 +7,7 @@ import weakref
 from pathlib import Path
 
 import pytest
+import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QFontDatabase, QFontInfo, QFontMetrics
 from PySide6.QtWidgets import (
@@ -30,7 +31,7 @@ from ui.kit.filter_line import FilterLine
 from ui.kit.guards import faults
 from ui.kit.theme import ColorRole, Theme
 from ui.window.main_window import MainWindow
-from ui.window.settings import SettingsFile
+from ui.window.settings import Settings, SettingsFile
 
 
 def test_that_every_panel_is_in_its_place(qtbot: QtBot, tmp_path: Path) -> None:
@@ -233,3 +234,16 @@ def test_that_nothing_of_a_closed_window_stays(qtbot: PatientQtBot, tmp_path: Pa
     gc.collect()
 
     assert [name for name, each in stays.items() if each() is not None] == []
+
+
+@pytest.mark.usefixtures("qapp")
+def test_that_the_theme_of_a_window_that_is_gone_follows_the_system_no_more(
+    tmp_path: Path,
+) -> None:
+    theme = Theme("system")
+    window = MainWindow(theme, SettingsFile(tmp_path / "settings.json"), Settings())
+    theme.follow_system()
+
+    shiboken6.delete(window)
+
+    assert not shiboken6.isValid(theme)
