@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,6 @@ from contextlib import closing
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from socket import AF_UNIX, SOCK_SEQPACKET, socket
 from tempfile import TemporaryFile
 from time import sleep
 from typing import Final
@@ -51,10 +51,18 @@ _PROJECT = _FOLDER.parents[1]
 _PATIENCE_S: Final = 100
 
 
+@cache
 def is_forked() -> bool:
     """Whether there are copies: else, each program is started."""
     # What a test executes is told by the process that it starts.
-    return sys.platform == "linux" and "COVERAGE_PROCESS_START" not in os.environ
+    if sys.platform != "linux" or "COVERAGE_PROCESS_START" in os.environ:
+        return False
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except (AttributeError, OSError):
+        # An old kernel, or a container that allows no such call.
+        return False
+    return True
 
 
 def python_with(imports: str) -> list[str]:
@@ -105,7 +113,7 @@ def _server(imports: str) -> str:
     # All workers of a run share it.
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
     name = f"timeline-inspector-tests-{run}-{sha256(imports.encode()).hexdigest()[:16]}"
-    line = socket(AF_UNIX, SOCK_SEQPACKET)
+    line = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     process = None
     while True:
         try:
