@@ -129,8 +129,8 @@ def become(job: bytes, files: list[int]) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
-    if sys.version_info < (3, 13):  # Later, Python does so itself.
-        threading.current_thread()._set_native_id()  # type: ignore[attr-defined]
+    # Python 3.13.0 does not do so itself, either.
+    threading.current_thread()._set_native_id()  # type: ignore[attr-defined]
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)

@@ -160,7 +160,7 @@ def test_that_frames_of_an_attached_loop_are_compared_with_what_it_asks_for_or_d
     assert (few.has_budget, few.target_text, few.budgets_ms) == (False, "", DEFAULT_BUDGETS_MS)
     assert (usual.frame_rate, usual.target_text) == (None, "usual frame 20.0 ms")
     assert usual.budgets_ms == (20.0, *DEFAULT_BUDGETS_MS)
-    assert (asked.frame_rate, asked.target_text) == (Fraction(30), "30 fps, as it asks for")
+    assert (asked.frame_rate, asked.target_text) == (Fraction(30), "asks for 30 fps")
     assert asked.budgets_ms[0] == 1000 / 30
     told = asked.compared_with((1000 / 30, 12.5))
     assert told == (FrameBudget(33_333_333, origin=ASKED_FRAME), FrameBudget(12_500_000))

@@ -132,19 +132,17 @@ class FrameBudget(Struct, frozen=True):
 
     @property
     def why(self) -> str:
-        """Which budget it is and why, if a loop has it of itself: ``30 fps, as it asks for``."""
+        """Which budget it is and why, if a loop has it of itself: ``asks for 30 fps``."""
         if self.origin == USUAL_FRAME:
             return f"usual frame {format_duration(self.budget_ns)}"
-        return f"{self._asked_text}, as it asks for" if self.origin == ASKED_FRAME else ""
+        return f"asks for {self._asked_text}" if self.origin == ASKED_FRAME else ""
 
     @property
     def short_why(self) -> str:
-        """The same where there is little room: ``asks for 30 fps``."""
+        """The same where there is little room: ``usual 19.8 ms``."""
         if self.origin == USUAL_FRAME:
             return f"usual {format_duration(self.budget_ns)}"
-        if self.origin != ASKED_FRAME:
-            return ""
-        return self._asked_text if self.rate != 1 else f"asks for {self._asked_text}"
+        return self.why if self.rate == 1 else self._asked_text
 
     @property
     def _asked_text(self) -> str:

@@ -67,7 +67,7 @@ def test_that_what_a_loop_asks_for_comes_first_at_its_rate_also_while_it_is_held
     assert budgets.note(shown, program(33_333_333))
     assert shown_by(budgets) == [1000 / 30, 1000 / 60, 1000 / 120]
     assert budgets.own is not None
-    assert budgets.own.why == "30 fps, as it asks for"
+    assert budgets.own.why == "asks for 30 fps"
     assert not budgets.note(shown, program(33_333_333))
 
     assert budgets.note(shown, program(33_333_333, rate=Fraction(1, 4)))
