@@ -352,7 +352,10 @@ class ComparisonView(QWidget):
     def _set_reading(self, text: str) -> None:
         has_one = bool(self.sides) and len(self.sides[0].sources) == 1
         self.reading.set_text(text or (_FILLED if has_one else _LINES))
-        if self._is_narrow:
+        is_narrow = self._is_narrow
+        # In place of the tiles it is as high as they are, so that the plot does not move.
+        self.reading.setMinimumHeight(self._tiles.sizeHint().height() if is_narrow else 0)
+        if is_narrow:
             has_tiles = not text and bool(self.tiles[0].value.text())
             self._tiles.setVisible(has_tiles)
             self.reading.setHidden(has_tiles)

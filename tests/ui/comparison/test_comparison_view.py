@@ -304,8 +304,11 @@ def test_that_numbers_of_both_sides_are_seen_first(view: ComparisonView, tmp_pat
     assert all(tile.isVisible() and tile.width() >= tile.sizeHint().width() for tile in view.tiles)
     assert not view.reading.isVisible()
     assert view.tiles[0].title.y() == view.tiles[0].value.y()
+    place = view.plot.geometry()
     view.plot.frames_read.emit("frame 7: 10.2 ms")
+    QApplication.processEvents()
     assert view.reading.isVisible()
+    assert view.plot.geometry() == place
     assert not any(tile.isVisible() for tile in view.tiles)
     view.plot.frames_read.emit("")
     view.resize(400, 400)
