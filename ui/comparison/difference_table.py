@@ -111,7 +111,7 @@ class DifferenceColumn(ColumnEnum):
                       "side of 0; no difference: none is certain", _detail, sample="no difference")
     INTERVAL = _column("95 % interval", _interval,
                        "Of the change, for all statistics together: from resampling blocks",
-                       _detail, sample="+1347.5 to +3710.2 %", least="+13 %", yields=1,
+                       _detail, sample="+1,347 to +3,710 %", least="+13 %", yields=1,
                        is_number=True)
     # fmt: on
 

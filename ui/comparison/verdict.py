@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from inspector.analysis.statistics.runs import ComparedRun, RunDifference
 
 _MS: Final = 1000.0
+#: Changes from here on have no decimals, for which their column has no room either.
+_WHOLE_PERCENT: Final = 1_000
 _COMPARATIVES: Final = {Verdict.FASTER: "faster", Verdict.SLOWER: "slower"}
 
 
@@ -37,12 +39,15 @@ def number_text(value: float) -> str:
 
 
 def percent_text(share: float | None, decimals: int = 1) -> str:
-    """Return a change in percent, with a true minus sign; one that rounds to 0 has no sign."""
+    """Return a change in percent, with a true minus sign; one that rounds to 0 has no sign.
+
+    From ``_WHOLE_PERCENT`` on it has no decimals.
+    """
     if share is None:
         return ""
-    digits = f"{abs(100 * share):.{decimals}f}"
-    sign = "" if not float(digits) else "−" if share < 0 else "+"
-    return f"{sign}{digits} %"
+    percent = round(abs(100 * share), decimals)
+    sign = "" if not percent else "−" if share < 0 else "+"
+    return f"{sign}{percent:,.{0 if percent >= _WHOLE_PERCENT else decimals}f} %"
 
 
 def shown_change(difference: Difference) -> tuple[Change, str]:

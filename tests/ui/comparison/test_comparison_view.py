@@ -595,6 +595,8 @@ def test_that_stuttering_is_compared_by_the_limits_of_the_statistics(
     [
         (0.0949, 0.0951, "95 % sure that it is +9.5 %."),
         (-0.012, 0.0951, "95 % sure that it lies between −1.2 and +9.5 %."),
+        (9.9994, 13.475, "95 % sure that it lies between +999.9 and +1,348 %."),
+        (9.9996, 13.475, "95 % sure that it lies between +1,000 and +1,348 %."),
     ],
 )
 def test_that_an_interval_as_narrow_as_its_digits_is_one_number(
