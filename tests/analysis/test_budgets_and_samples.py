@@ -118,6 +118,10 @@ def test_that_a_loop_that_asks_for_nothing_has_the_budget_of_its_usual_frame() -
     assert (found.why, found.short_why) == ("usual frame 9.00 ms", "usual 9.00 ms")
     assert FrameBudget.of_rate(rate).why == FrameBudget.of_rate(rate).short_why == ""
     assert loop_budget(usual, rate, waits=False, of="interval_ns").budget_ns == 18 * MS
+    none_ns = FrameBudget.of_rate(rate).budget_ns
+    for slowed, budget_ns in ((RATE_DENOMINATOR // 4, 36 * MS), (0, 18 * MS), (1, none_ns)):
+        usual.apply_all([(2_900 * MS, CLOCK_RATE, LOOP, slowed, 0)])
+        assert loop_budget(usual, rate, waits=False, of="interval_ns").budget_ns == budget_ns
     for kind in (LoopKind.DRAWS_FRAMES, LoopKind.WAITS_FOR_EVENTS):
         few = program(*frames(0, *[5] * 29), kind=kind)
         assert loop_budget(few, rate, waits=True) == FrameBudget.of_rate(rate, by_busy=True)

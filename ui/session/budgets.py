@@ -61,14 +61,11 @@ class ShownBudgets:
             self._chosen_in = None
         loop, clock_id = drawing_loop(timeline), timeline.frames_of
         about: object = None if session is None else session.frame_rate
-        if loop is not None and loop.asked_ns:
-            rate = timeline.effective_rate(clock_id)
+        if loop is not None:
+            rate, end = timeline.effective_rate(clock_id), timeline.frames.end
             if not rate and self.own is not None and self._known[:2] == (session, clock_id):
                 return False
-            about = loop.asked_ns, rate
-        elif loop is not None:
-            end = timeline.frames.end
-            about = end >> _FRAMES_BITS or -end.bit_length()
+            about = loop.asked_ns or end >> _FRAMES_BITS or -end.bit_length(), rate
         known = session, clock_id, about, self._chosen_in
         if known == self._known:
             return False

@@ -194,19 +194,22 @@ def loop_budget(
     waits for events.
     """
     loop = drawing_loop(timeline)
-    if loop is not None and loop.asked_ns:
+    if loop is not None:
         rate = Fraction(1) if of == "delta_ns" else timeline.effective_rate(timeline.frames_of)
         budget_ns = int(loop.asked_ns / rate) if rate > 0 else 0
         if _is_possible(Fraction(budget_ns, NS_PER_MS)):
             return FrameBudget(budget_ns, origin=ASKED_FRAME, rate=rate)
-    if loop is not None:
         end = timeline.frames.end
-        times_ns = timeline.frames.numpy(of, end - _NEWEST_FRAMES, end)
+        # In real time, the frames before were of another length if the rate has been changed.
+        measured = of if rate in {0, 1} else "delta_ns"
+        times_ns = timeline.frames.numpy(measured, end - _NEWEST_FRAMES, end)
         # The first frame has no length.
         times_ns = times_ns[times_ns > 0]
         if len(times_ns) >= _LEAST_FRAMES:
             times_ns.sort()
-            return FrameBudget(int(times_ns[len(times_ns) // 2]), origin=USUAL_FRAME)
+            budget_ns = int(int(times_ns[len(times_ns) // 2]) / (rate or 1))
+            if _is_possible(Fraction(budget_ns, NS_PER_MS)):
+                return FrameBudget(budget_ns, origin=USUAL_FRAME)
     return FrameBudget.of_rate(frame_rate, by_busy=waits)
 
 

@@ -91,6 +91,9 @@ def test_that_a_loop_that_asks_for_nothing_is_held_to_its_usual_frame() -> None:
     assert not budgets.note(shown, program(frames=Frames(*[40] * 60)))
     assert budgets.note(shown, program(frames=Frames(*[40] * 64)))
     assert budgets.shown_ms[0] == 40
+    assert budgets.note(shown, program(rate=Fraction(1, 4), frames=Frames(*[40] * 65)))
+    assert budgets.shown_ms[0] == 160
+    assert not budgets.note(shown, program(rate=Fraction(0), frames=Frames(*[40] * 65)))
 
 
 def test_that_the_rate_of_a_scene_comes_first_unless_it_is_the_usual_one() -> None:
