@@ -15,12 +15,13 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from typing_extensions import override
 
 from inspector.analysis.statistics.distribution import Distribution
-from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.analysis.statistics.frame_budget import FrameBudget, fps_text
 from inspector.analysis.statistics.metrics import MetricValue, metric_values
 from inspector.analysis.statistics.outliers import Outliers, without_outliers
 from inspector.analysis.statistics.time_series import TimeSeries
 from inspector.display_text import counted
 from inspector.errors import InspectorError
+from inspector.formats.arrangement.frame_bars import budget_ns_of
 from inspector.formats.distribution_chart import ChartKind, Curve, band_text
 from inspector.formats.series import facts_in
 from inspector.sessions.session import ShowsCapture, samples_of
@@ -196,7 +197,7 @@ class FrameDistribution(QWidget):
             without = f", without {left_out:,} late by the inspector" if left_out else ""
             against = ""
             if budgets_ms:
-                against = f"; hitches and jank against {1000 / budgets_ms[0]:.4g} fps"
+                against = f"; hitches and jank against {fps_text(budget_ns_of(budgets_ms[0]))}"
             measure = self._bridge.frame_focus.measure
             said = f"{text}: {counted(len(frames), 'frame')} ({span}){without}, {measure}{against}"
             tips = [said, _HINT]

@@ -144,6 +144,9 @@ def test_that_without_a_budget_nothing_is_held_against_one(world: World) -> None
     assert all(
         row.value is None for row in world.panel.table.model.rows if row.metric.needs_refresh
     )
+    world.bridge.set_budgets_ms((18.27,))
+    world.look()
+    assert world.panel.frames.what.text().endswith("hitches and jank against 54.7 fps")
 
 
 def test_that_the_formula_of_the_marked_row_is_whole_below_the_table(world: World) -> None:
