@@ -27,6 +27,9 @@ class Tab:
         self._session = connection.call("Target.attachToTarget", attached)["sessionId"]
 
     def open(self, path: Path) -> None:
+        # What tests of other pages have asked for.
+        self.call("Emulation.clearDeviceMetricsOverride")
+        self.call("Emulation.setEmulatedMedia", features=[])
         self.call("Page.navigate", url=path.as_uri())
         self.rest()
 

@@ -110,6 +110,7 @@ def drawing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AttachedSessio
     path = tmp_path_factory.mktemp("drawing") / "page.html"
     path.write_text(_DRAWING)
     with attached(Browser(str(path), headless=True)) as session:
+        settle(session, session.own_clocks)
         yield session
 
 
@@ -118,16 +119,19 @@ def show(session: AttachedSession, url: str) -> None:
     opened = session._opened
     assert isinstance(opened, OpenedBrowser)
     assert opened.pages is not None
+    former = {clock for _, clock in session.own_clocks()}
     opened.pages.navigate(url)
+    settle(session, lambda: former.isdisjoint(clock for _, clock in session.own_clocks()))
 
 
 def local_ms(session: AttachedSession, clock: int) -> float:
     return session.timeline.local_ns(clock) / 1e6
 
 
-def test_that_a_page_is_seen_held_stepped_and_slowed(drawing: AttachedSession) -> None:
-    session = drawing
-    settle(session, lambda: len(events(session, FRAME_ENDED)) > 10)
+def test_that_a_page_is_seen_held_stepped_and_slowed(drawing: AttachedSession, page: Path) -> None:
+    session, before = drawing, len(events(drawing, FRAME_ENDED))
+    show(session, page.as_uri())
+    settle(session, lambda: len(events(session, FRAME_ENDED)) > before + 10)
     settle(session, lambda: "tick" in labels(session) and events(session, TIMER_FIRED))
     (clock,) = [clock for _, clock in session.own_clocks()]
 
