@@ -38,7 +38,8 @@ _WIDTH: Final = 5
 
 
 class _Loop:
-    __slots__ = ("ended", "id", "is_in_frame")
+    __slots__ = ("ended", "id", "is_in_frame", "program")
+    program: int  # That runs it, or now continues it
     is_in_frame: bool  # From its first frame on, by which it is found
 
     def __init__(self, number: int) -> None:
@@ -82,7 +83,8 @@ class Loops:
 
     def end_program(self, program: int) -> None:
         """If the shown loop is of this program, which has ended, let another take its place."""
-        self._is_over = self._is_over or program_of_clock(self.shown) == program
+        shown = self._by_clock.get(self.shown)
+        self._is_over = self._is_over or (shown is not None and shown.program == program)
 
     def found(self, event: RawEvent) -> tuple[int, ...]:
         """Take the first frame of a new loop; returns the events for the log.
@@ -92,7 +94,7 @@ class Loops:
         at_ns, _, clock_id, index, delta_ns = event
         follows = self._by_clock.get(self.shown) if self._is_over else None
         loop = self._by_clock[clock_id] = follows or _Loop(clock_id)
-        self._program_of[clock_id] = program_of_clock(clock_id)
+        self._program_of[clock_id] = loop.program = program_of_clock(clock_id)
         self.first = self.first or clock_id
         if follows or not self.shown:
             self.choose(loop.id)
