@@ -116,7 +116,7 @@ class FocusRing(QObject):
                 self._last = None
         elif event.type() == QEvent.Type.Resize:
             self._place()
-            # After the resize, scroll bars are raised above everything.
+            # Scroll bars are laid out after the resize.
             self._place_again.start()
         return False
 
@@ -138,6 +138,13 @@ class FocusRing(QObject):
         if self.target is None:
             return
         width, height, thick = self.target.width(), self.target.height(), _THICKNESS
+        if isinstance(self.target, QAbstractScrollArea):
+            # Beside the scroll bars: each layout raises them above everything.
+            inner = self.target.viewport().geometry()
+            if self.target.verticalScrollBar().isVisible():
+                width = inner.x() + inner.width()
+            if self.target.horizontalScrollBar().isVisible():
+                height = inner.y() + inner.height()
         places = (
             QRect(0, 0, width, thick),
             QRect(0, height - thick, width, thick),

@@ -140,19 +140,21 @@ def test_that_the_ring_follows_the_size_and_the_theme(stand: Stand) -> None:
     assert image.pixelColor(image.width() - 1, image.height() - 1) == accent
 
 
-def test_that_a_scroll_bar_that_appears_does_not_cover_the_ring(stand: Stand, qtbot: QtBot) -> None:
+def test_that_scroll_bars_do_not_cover_the_ring(stand: Stand) -> None:
     stand.upper.setFrameShape(QFrame.Shape.NoFrame)
     stand.go_by_key(stand.upper)
-    stand.upper.setRowCount(60)
-    qtbot.waitUntil(stand.upper.verticalScrollBar().isVisible)
-    accent = stand.theme.color(ColorRole.BLUE)
-
-    def has_ring_at_its_edge() -> bool:
-        image = stand.upper.grab().toImage()
-        return image.pixelColor(image.width() - 1, image.height() // 2) == accent
-
-    # The view may be laid out again after the bar is there.
-    qtbot.waitUntil(has_ring_at_its_edge)
+    stand.upper.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+    stand.upper.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+    for rows in (60, 61):
+        # They are laid out again with every row.
+        stand.upper.setRowCount(rows)
+        QApplication.processEvents()
+        image, inner = stand.upper.grab().toImage(), stand.upper.viewport().geometry()
+        accent = stand.theme.color(ColorRole.BLUE)
+        assert inner.right() < image.width() - 1
+        assert inner.bottom() < image.height() - 1
+        assert image.pixelColor(inner.right(), inner.center().y()) == accent
+        assert image.pixelColor(inner.center().x(), inner.bottom()) == accent
 
 
 def test_that_a_ring_takes_no_room_in_a_splitter(stand: Stand) -> None:
