@@ -67,6 +67,7 @@ class Loops:
         self._by_clock: dict[int, _Loop] = {}
         self._program_of: dict[int, int] = {}
         self._latest: dict[int, _Loop] = {}
+        self._ended_programs: set[int] = set()
         self._is_over = False
 
     def loop_of(self, clock_id: int) -> int:
@@ -83,6 +84,7 @@ class Loops:
 
     def end_program(self, program: int) -> None:
         """If the shown loop is of this program, which has ended, let another take its place."""
+        self._ended_programs.add(program)
         shown = self._by_clock.get(self.shown)
         self._is_over = self._is_over or (shown is not None and shown.program == program)
 
@@ -98,6 +100,8 @@ class Loops:
         self.first = self.first or clock_id
         if follows or not self.shown:
             self.choose(loop.id)
+            # Its end may be noted before its frames are read.
+            self._is_over = loop.program in self._ended_programs
         began = self._began(at_ns, clock_id, index, delta_ns) or ()
         if follows:
             return began

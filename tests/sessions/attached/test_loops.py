@@ -355,9 +355,17 @@ def test_that_the_first_loop_has_the_frames_and_others_are_told_apart() -> None:
     assert loops.wanted == 0
 
 
+def test_that_a_new_loop_continues_one_whose_program_ended_before_its_frames_were_read() -> None:
+    loops = Loops()
+    loops.end_program(program_of_clock(FIRST))
+    _numbers(loops, (1, FRAME_BEGAN, FIRST, 0, 0), (2, FRAME_ENDED, FIRST, 0, 0))
+    _numbers(loops, (3, FRAME_BEGAN, ELSEWHERE, 0, 0))
+    assert (loops.shown, loops.loop_of(ELSEWHERE), loops.wanted) == (FIRST, FIRST, 0)
+
+
 def test_that_a_new_loop_continues_one_that_has_ended_and_another_is_wanted() -> None:
     loops = Loops()
-    first, other, third = FIRST, ELSEWHERE, FIRST + 1
+    first, other, third = FIRST, ELSEWHERE, 2 * ELSEWHERE - FIRST
     _numbers(loops, (1, FRAME_BEGAN, first, 0, 0), (2, FRAME_ENDED, first, 0, 0))
     loops.end_program(program_of_clock(other))
     _numbers(loops, (3, FRAME_BEGAN, other, 0, 0))
