@@ -24,6 +24,7 @@ from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
     CLOCK_RATE,
+    CLOCK_REMOVED,
     FRAME_BEGAN,
     FRAME_ENDED,
     LOOP_ASKED,
@@ -122,6 +123,10 @@ def test_that_a_loop_that_asks_for_nothing_has_the_budget_of_its_usual_frame() -
     for slowed, budget_ns in ((RATE_DENOMINATOR // 4, 36 * MS), (0, 18 * MS), (1, none_ns)):
         usual.apply_all([(2_900 * MS, CLOCK_RATE, LOOP, slowed, 0)])
         assert loop_budget(usual, rate, waits=False, of="interval_ns").budget_ns == budget_ns
+    gone = program(
+        *frames(0, *[9] * 30), (0, CLOCK_REMOVED, LOOP, 0, 0), kind=LoopKind.DRAWS_FRAMES
+    )
+    assert loop_budget(gone, rate, waits=False, of="interval_ns").budget_ns == 18 * MS
     for kind in (LoopKind.DRAWS_FRAMES, LoopKind.WAITS_FOR_EVENTS):
         few = program(*frames(0, *[5] * 29), kind=kind)
         assert loop_budget(few, rate, waits=True) == FrameBudget.of_rate(rate, by_busy=True)

@@ -11,6 +11,7 @@ from inspector.analysis.statistics.frame_budget import (
     budgets_after,
     drawing_loop,
     loop_budget,
+    loop_rate,
 )
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.events.timeline import Timeline
@@ -62,7 +63,7 @@ class ShownBudgets:
         loop, clock_id = drawing_loop(timeline), timeline.frames_of
         about: object = None if session is None else session.frame_rate
         if loop is not None:
-            rate, end = timeline.effective_rate(clock_id), timeline.frames.end
+            rate, end = loop_rate(timeline), timeline.frames.end
             if not rate and self.own is not None and self._known[:2] == (session, clock_id):
                 return False
             about = loop.asked_ns or end >> _FRAMES_BITS or -end.bit_length(), rate

@@ -180,6 +180,12 @@ def drawing_loop(timeline: Timeline) -> LoopFrames | None:
     return loop if loop is not None and loop.kind is LoopKind.DRAWS_FRAMES else None
 
 
+def loop_rate(timeline: Timeline) -> Fraction:
+    """Return the effective rate of the shown loop; 1 once its clock is gone."""
+    number = timeline.frames_of
+    return timeline.effective_rate(number) if number in timeline.clocks else Fraction(1)
+
+
 def loop_budget(
     timeline: Timeline,
     frame_rate: Fraction,
@@ -195,7 +201,7 @@ def loop_budget(
     """
     loop = drawing_loop(timeline)
     if loop is not None:
-        rate = Fraction(1) if of == "delta_ns" else timeline.effective_rate(timeline.frames_of)
+        rate = Fraction(1) if of == "delta_ns" else loop_rate(timeline)
         budget_ns = int(loop.asked_ns / rate) if rate > 0 else 0
         if _is_possible(Fraction(budget_ns, NS_PER_MS)):
             return FrameBudget(budget_ns, origin=ASKED_FRAME, rate=rate)

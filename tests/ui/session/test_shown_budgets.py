@@ -50,7 +50,7 @@ def program(
     asked_ns: int = 0, rate: Fraction = Fraction(1), frames: Frames | None = None
 ) -> Timeline:
     loop = SimpleNamespace(kind=LoopKind.DRAWS_FRAMES, asked_ns=asked_ns)
-    state = SimpleNamespace(loops={7: loop}, frames_of=7, frames=frames or Frames())
+    state = SimpleNamespace(loops={7: loop}, frames_of=7, frames=frames or Frames(), clocks={7: 0})
     state.effective_rate = lambda _clock_id: rate
     return cast("Timeline", state)
 
@@ -94,6 +94,10 @@ def test_that_a_loop_that_asks_for_nothing_is_held_to_its_usual_frame() -> None:
     assert budgets.note(shown, program(rate=Fraction(1, 4), frames=Frames(*[40] * 65)))
     assert budgets.shown_ms[0] == 160
     assert not budgets.note(shown, program(rate=Fraction(0), frames=Frames(*[40] * 65)))
+    ended = program(rate=Fraction(1, 4), frames=Frames(*[40] * 65))
+    ended.clocks.clear()
+    assert budgets.note(shown, ended)
+    assert budgets.shown_ms[0] == 40, "its clock is gone"
 
 
 def test_that_the_rate_of_a_scene_comes_first_unless_it_is_the_usual_one() -> None:
